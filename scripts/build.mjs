@@ -25,7 +25,14 @@ const WEB = join(NEXT, 'web');
 /** The inputs of the web application. */
 const WEB_INPUTS = ['web', 'src/model', 'package-lock.json'];
 /** Packages of hundreds of files. Reading the files takes longer than running them, so they are bundled. */
-const BUNDLED = ['@redis/client', 'kysely', 'typebox'];
+const BUNDLED = [
+  '@modelcontextprotocol/server',
+  '@modelcontextprotocol/core',
+  '@redis/client',
+  'kysely',
+  'typebox',
+  'zod',
+];
 
 async function build() {
   try {

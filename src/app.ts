@@ -76,6 +76,7 @@ import { type ListedValues, openListedValues } from './lookup/listed-values.ts';
 import { lookupPageRoutes } from './lookup/lookup.app.routes.ts';
 import { lookupRoutes } from './lookup/lookup.routes.ts';
 import { LookupResult, LookupResults } from './lookup/lookup.schema.ts';
+import { MCP_ERRORS, mcpRoutes } from './mcp/mcp.routes.ts';
 import { registerServerMetrics, registerWorkerMetrics } from './metrics/process-metrics.ts';
 import type { JobStats } from './metrics/state-metrics.ts';
 import { registerStateMetrics } from './metrics/state-metrics.ts';
@@ -204,7 +205,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     return httpPart === 'body' ? bodyValidator(schema as TSchema) : () => true;
   });
   for (const schema of SCHEMAS) app.addSchema(schema);
-  registerErrorHandler(app, [{ prefix: TAXII, mediaType: TAXII_TYPE, write: errorMessage }]);
+  registerErrorHandler(app, [{ prefix: TAXII, mediaType: TAXII_TYPE, write: errorMessage }, MCP_ERRORS]);
   requireDeclaredAccess(app, [DOCS_PREFIX, ASSETS_PREFIX]);
   await app.register(accepts);
   const accounts = authentication({
@@ -343,6 +344,17 @@ async function registerFeatures(
   await app.register(searchRoutes, { db });
   await app.register(lookupPageRoutes, { db, listed });
   await app.register(catalogueRoutes);
+  await app.register(mcpRoutes, {
+    data: {
+      database: deps.database,
+      listed,
+      feed,
+      communityRules: deps.communityRules,
+      interest: deps.accessTracker,
+    },
+    counter: { clock, rateLimits, rateLimit: deps.rateLimit },
+    publicAddress: deps.publicAddress,
+  });
   await app.register(apiKeyRoutes, { db, rateLimits, rateLimit: deps.rateLimit, by: accounts.by });
   serveOpenApi(app);
   await app.register(pageRoutes, { pages });

@@ -71,6 +71,7 @@ const ORDER = [
   'overview',
   'search',
   'catalogues',
+  'mcp',
   'metrics',
   'web-app',
   'sample',

@@ -22,6 +22,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   export: async () => (await import('./export.ts')).exportCommand(),
   feeds: async () => (await import('./feeds.ts')).feedsCommand(),
   lookup: async () => (await import('./lookup.ts')).lookupCommand(),
+  mcp: async () => (await import('./mcp.ts')).mcpCommand(),
   sources: async () => (await import('./sources.ts')).sourcesCommand(),
   whitelist: async () => (await import('./whitelist.ts')).whitelistCommand(),
   providers: async () => (await import('./providers.ts')).providersCommand(),

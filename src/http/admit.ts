@@ -30,6 +30,8 @@ declare module 'fastify' {
     principal: Principal;
     /** The key or the account that makes the request. */
     principalId: string;
+    /** The id of the key; undefined: none has been admitted. */
+    keyId: string | undefined;
     /** The ids of the feeds to which the key is bound; empty or undefined: to none. */
     boundFeeds: readonly string[] | undefined;
     /** The scopes of the key; empty: all. */
@@ -69,20 +71,37 @@ export function authenticator(options: KeyAuthenticationOptions) {
     // The log needs the name also when the request is rejected later. The name may contain text like a key.
     request.keyName = redactKeys(key.name);
     options.recordKeyUse(key.id, arrivedAt);
-    const consumed = await options.rateLimits.consume(`key:${key.id}`, options.rateLimit);
-    // The count may have taken time. With this later instant the window does not end later than reported, and the
-    // response contains no indicator that has expired since the request arrived.
-    const now = options.clock();
-    reply.headers(rateHeaders(options.rateLimit, consumed, now));
-    if (consumed.consumed > options.rateLimit.limit) throw tooManyRequests(consumed);
+    const now = await countRequest(options, key.id, reply);
     if (key.networks.length > 0 && !inNetworks(addressOf(request, options), key.networks))
       throw new ApiError('network_not_allowed');
     requireScope(key, access);
+    request.keyId = key.id;
     request.boundFeeds = key.feeds;
     request.scopes = key.scopes;
     request.principal = { tlpCeiling: key.tlpCeiling, now };
     request.principalId = `key ${key.id}`;
   };
+}
+
+/** What counts the requests of keys. */
+export type RequestCounter = Pick<KeyAuthenticationOptions, 'clock' | 'rateLimits' | 'rateLimit'>;
+
+/**
+ * Counts a request of a key, and sets the rate-limit headers of the response.
+ * @returns the instant after the count, which may have taken time. With it, the window does not end later than reported, and the
+ *   response contains no indicator that has expired since the request arrived
+ * @throws {ApiError} 429
+ */
+export async function countRequest(
+  { clock, rateLimits, rateLimit }: RequestCounter,
+  keyId: string,
+  reply: FastifyReply,
+): Promise<Date> {
+  const consumed = await rateLimits.consume(`key:${keyId}`, rateLimit);
+  const now = clock();
+  reply.headers(rateHeaders(rateLimit, consumed, now));
+  if (consumed.consumed > rateLimit.limit) throw tooManyRequests(consumed);
+  return now;
 }
 
 /**

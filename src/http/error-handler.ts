@@ -10,8 +10,11 @@ const RETRY_SECONDS = '5';
 export interface ErrorFormat {
   prefix: string;
   mediaType: string;
-  /** @param id of the request */
-  write(error: ApiError, id: string): object;
+  /**
+   * @param id of the request
+   * @param cause the error that was thrown
+   */
+  write(error: ApiError, id: string, cause: Error & { code?: unknown }): object;
 }
 
 const OWN: ErrorFormat = {
@@ -27,21 +30,27 @@ export function registerErrorHandler(app: FastifyInstance, formats: readonly Err
   });
 }
 
+/** Returns what is sent for an error of a request, and logs errors of the server. */
+export function reportedError(error: Error, request: FastifyRequest): ApiError {
+  const answer = bodyError(error, request) ?? asApiError(error);
+  if (answer.statusCode >= 500) request.log.error({ key: request.keyName, err: error }, 'request failed');
+  return answer;
+}
+
 function sendError(
   error: Error,
   request: FastifyRequest,
   reply: FastifyReply,
   { mediaType, write }: ErrorFormat,
 ): FastifyReply {
-  const answer = bodyError(error, request) ?? asApiError(error);
-  if (answer.statusCode >= 500) request.log.error({ key: request.keyName, err: error }, 'request failed');
+  const answer = reportedError(error, request);
   return (
     reply
       .code(answer.statusCode)
       .headers({ ...answer.headers, 'cache-control': 'no-store' })
       .type(mediaType)
       // Of a text, Fastify would write the parameters of the media type in another way.
-      .send(Buffer.from(JSON.stringify(write(answer, request.id))))
+      .send(Buffer.from(JSON.stringify(write(answer, request.id, error))))
   );
 }
 

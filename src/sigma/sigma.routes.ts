@@ -65,7 +65,7 @@ export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dat
         return reply
           .headers({
             'cache-control': NO_CACHE,
-            'x-rule-count': String(bundle.ruleCount),
+            'x-rule-count': String(bundle.rules.length),
             'content-disposition': `attachment; filename="tipline-sigma-${slugOf(bundle.subject.name)}.yml"`,
           })
           .type('application/yaml; charset=utf-8')

@@ -19,7 +19,8 @@ export interface Bundle {
   subject: SigmaSubject;
   /** The rules in YAML, one document per rule. */
   text: string;
-  ruleCount: number;
+  /** The rules one by one, each a YAML document. */
+  rules: readonly string[];
 }
 
 const SHAPE: ExportShape = {
@@ -64,7 +65,7 @@ export async function buildBundle(
   const text =
     [head, ...rules].join('---\n') +
     sigmaTail({ indicators: written.leftOut, placeholders: others?.placeholders ?? 0 });
-  return { subject, text, ruleCount: rules.length };
+  return { subject, text, rules };
 }
 
 async function collect(

@@ -1,9 +1,9 @@
 import { useParams } from '@tanstack/react-router';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import type { ApiResponse } from '../client/operations.ts';
 import { useApiQuery } from '../client/queries.ts';
 import { CampaignStatusBadge } from '../parts/badges.tsx';
 import { EntityPage } from '../parts/entity-page.tsx';
-import { visibleText } from '../parts/format.ts';
 import { EntityLine } from '../parts/links.tsx';
 import { QueryResult } from '../parts/query-result.tsx';
 import { Section } from '../parts/section.tsx';

@@ -1,12 +1,13 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import type { ApiResponse } from '../client/operations.ts';
 import { useApiQuery } from '../client/queries.ts';
 import { AttributeTable } from '../parts/attribute-table.tsx';
 import { TlpBadge } from '../parts/badges.tsx';
 import { Description } from '../parts/description.tsx';
 import { DetailsTable } from '../parts/details-table.tsx';
-import { formatNumber, visibleText } from '../parts/format.ts';
+import { formatNumber } from '../parts/format.ts';
 import { LinkedIndicators } from '../parts/linked-indicators.tsx';
 import { Page } from '../parts/page.tsx';
 import { QueryResult } from '../parts/query-result.tsx';

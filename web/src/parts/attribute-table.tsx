@@ -1,9 +1,9 @@
 import { Table, Text } from '@mantine/core';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import type { ApiResponse } from '../client/operations.ts';
 import { TlpBadge } from './badges.tsx';
 import { DataTable } from './data-table.tsx';
 import { Description } from './description.tsx';
-import { visibleText } from './format.ts';
 import { SecondLine } from './text.tsx';
 
 type Attribute = ApiResponse<'GET /app/reports/:id'>['data']['attributes'][number];

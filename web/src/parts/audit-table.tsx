@@ -1,7 +1,8 @@
 import { Table, Text } from '@mantine/core';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import type { ApiItem } from '../client/operations.ts';
 import { DataTable } from './data-table.tsx';
-import { formatTime, visibleText } from './format.ts';
+import { formatTime } from './format.ts';
 import { PageLink } from './links.tsx';
 import { SecondLine } from './text.tsx';
 

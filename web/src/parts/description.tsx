@@ -1,5 +1,5 @@
 import { Spoiler, Text } from '@mantine/core';
-import { visibleLines } from './format.ts';
+import { visibleLines } from '../../../src/model/visible-text.ts';
 
 export function Description({ text }: { text: string | null }) {
   if (!text) return null;

@@ -1,10 +1,10 @@
 import { Group, SimpleGrid } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import type { ApiResponse } from '../client/operations.ts';
 import { TlpBadge } from './badges.tsx';
 import { Description } from './description.tsx';
 import { DetailsTable } from './details-table.tsx';
-import { visibleText } from './format.ts';
 import { LinkedIndicators } from './linked-indicators.tsx';
 import { NavigatorDownload } from './navigator-download.tsx';
 import { Page } from './page.tsx';

@@ -1,5 +1,5 @@
 import { Group, Pill, Text } from '@mantine/core';
-import { visibleText } from './format.ts';
+import { visibleText } from '../../../src/model/visible-text.ts';
 
 interface FilterPillsProps {
   /** `text` describes which objects pass the filter. */

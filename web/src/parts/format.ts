@@ -65,21 +65,6 @@ export function formatBytes(size: number): string {
   return `${NUMBER.format(Math.round((size / Number(length)) * 10) / 10)} ${unit}`;
 }
 
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu;
-
-/** Escapes the control, format and direction characters of third-party text, including line ends. */
-export function visibleText(text: string): string {
-  return text.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-}
-
-/** Escapes third-party text like `visibleText`, but keeps line ends. */
-export function visibleLines(text: string): string {
-  return text
-    .split(/\r?\n/)
-    .map((line) => visibleText(line.replaceAll('\t', '  ')))
-    .join('\n');
-}
-
 /** Returns the options of a select, labelled by a function. */
 export const toOptions = <T extends string>(values: readonly T[], label: (value: T) => string) =>
   values.map((value) => ({ value, label: label(value) }));

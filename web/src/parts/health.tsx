@@ -1,6 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import type { ApiItem } from '../client/operations.ts';
-import { plural, visibleText } from './format.ts';
+import { plural } from './format.ts';
 import { Note } from './text.tsx';
 import { Time } from './time.tsx';
 

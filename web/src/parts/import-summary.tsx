@@ -1,7 +1,8 @@
 import { Alert, Progress, Stack, Table, Text } from '@mantine/core';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import type { ApiItem } from '../client/operations.ts';
 import { DataTable, numericColumns } from './data-table.tsx';
-import { formatBytes, formatNumber, plural, sentenceCase, visibleText } from './format.ts';
+import { formatBytes, formatNumber, plural, sentenceCase } from './format.ts';
 
 type Run = ApiItem<'GET /app/imports'>;
 

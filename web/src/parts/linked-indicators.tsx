@@ -1,7 +1,8 @@
 import { Table } from '@mantine/core';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import { useApiQuery } from '../client/queries.ts';
 import { SeverityBadge } from './badges.tsx';
-import { formatNumber, typeName, visibleText } from './format.ts';
+import { formatNumber, typeName } from './format.ts';
 import { IndicatorLink, PageLink } from './links.tsx';
 import { QueryList } from './query-result.tsx';
 import { Section } from './section.tsx';

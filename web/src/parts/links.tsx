@@ -9,7 +9,7 @@ import {
 } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes, ReactNode } from 'react';
-import { visibleText } from './format.ts';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import { Dimmed } from './text.tsx';
 
 /** Props of a Mantine component, with those of the anchor that it renders. */

@@ -1,6 +1,6 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
-import { visibleText } from './format.ts';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import { ReportLink } from './links.tsx';
 import { Section } from './section.tsx';
 import { Dimmed } from './text.tsx';

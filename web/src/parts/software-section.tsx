@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core';
 import { Fragment } from 'react';
-import { visibleText } from './format.ts';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import { UsedByLink } from './links.tsx';
 import { Section } from './section.tsx';
 import { Note } from './text.tsx';

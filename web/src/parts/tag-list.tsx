@@ -1,5 +1,5 @@
 import { Group } from '@mantine/core';
-import { visibleText } from './format.ts';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import { BadgeLink } from './links.tsx';
 import { SecondLine } from './text.tsx';
 

@@ -1,6 +1,7 @@
 import { Anchor, Paper, Stack, Text } from '@mantine/core';
 import { ENTERPRISE_TACTICS, techniqueUrl } from '../../../src/model/attack.ts';
-import { sentenceCase, visibleText } from './format.ts';
+import { visibleText } from '../../../src/model/visible-text.ts';
+import { sentenceCase } from './format.ts';
 import { UsedByLink } from './links.tsx';
 import { Note } from './text.tsx';
 

@@ -1,6 +1,7 @@
 import type { useNavigate } from '@tanstack/react-router';
+import { visibleText } from '../../../src/model/visible-text.ts';
 import type { ApiResponse } from '../client/operations.ts';
-import { sentenceCase, visibleText } from '../parts/format.ts';
+import { sentenceCase } from '../parts/format.ts';
 
 export interface Hit {
   id: string;

@@ -1,7 +1,7 @@
 import { Table } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiResponse } from '../../client/operations.ts';
 import { DataTable } from '../../parts/data-table.tsx';
-import { visibleText } from '../../parts/format.ts';
 import { Dimmed, Note } from '../../parts/text.tsx';
 
 /** The other names of an actor, with the source of each. */

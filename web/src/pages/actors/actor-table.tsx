@@ -1,8 +1,9 @@
 import { Table, Text } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiItem } from '../../client/operations.ts';
 import { ActivityBadge, TlpBadge } from '../../parts/badges.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
-import { sentenceCase, visibleText } from '../../parts/format.ts';
+import { sentenceCase } from '../../parts/format.ts';
 import { PageLink } from '../../parts/links.tsx';
 import { SecondLine } from '../../parts/text.tsx';
 

@@ -1,8 +1,9 @@
 import { Table } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiItem } from '../../client/operations.ts';
 import { CampaignStatusBadge, TlpBadge } from '../../parts/badges.tsx';
 import { DataTable, numericColumns } from '../../parts/data-table.tsx';
-import { formatNumber, visibleText } from '../../parts/format.ts';
+import { formatNumber } from '../../parts/format.ts';
 import { PageLink } from '../../parts/links.tsx';
 import { Day } from '../../parts/time.tsx';
 

@@ -1,8 +1,9 @@
 import { Group } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiResponse } from '../../client/operations.ts';
 import { useApiQuery, useHasRole } from '../../client/queries.ts';
-import { formatBytes, formatTime, visibleText } from '../../parts/format.ts';
+import { formatBytes, formatTime } from '../../parts/format.ts';
 import { ImportStateBadge } from '../../parts/import-state-badge.tsx';
 import { ImportSummary } from '../../parts/import-summary.tsx';
 import { Page } from '../../parts/page.tsx';

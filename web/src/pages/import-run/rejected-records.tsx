@@ -1,8 +1,9 @@
 import { Table } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiResponse } from '../../client/operations.ts';
 import { useApiQuery } from '../../client/queries.ts';
 import { DataTable } from '../../parts/data-table.tsx';
-import { formatNumber, visibleText } from '../../parts/format.ts';
+import { formatNumber } from '../../parts/format.ts';
 import { PaginatedList } from '../../parts/paginated-list.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Note } from '../../parts/text.tsx';

@@ -1,7 +1,8 @@
 import { Button, FileButton, Group, Paper, Text } from '@mantine/core';
 import { IconUpload } from '@tabler/icons-react';
 import { type DragEvent, useRef, useState } from 'react';
-import { formatBytes, visibleText } from '../../parts/format.ts';
+import { visibleText } from '../../../../src/model/visible-text.ts';
+import { formatBytes } from '../../parts/format.ts';
 
 /** A file picker that also accepts a dropped file. */
 export function FileDrop({ file, onFile }: { file: File | null; onFile(file: File | null): void }) {

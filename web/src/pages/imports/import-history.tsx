@@ -1,8 +1,9 @@
 import { Badge, Table } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { useApiQuery } from '../../client/queries.ts';
 import { DataTable, numericColumns } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { formatNumber, visibleText } from '../../parts/format.ts';
+import { formatNumber } from '../../parts/format.ts';
 import { ImportStateBadge } from '../../parts/import-state-badge.tsx';
 import { PageLink } from '../../parts/links.tsx';
 import { PaginatedList } from '../../parts/paginated-list.tsx';

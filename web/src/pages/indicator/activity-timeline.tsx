@@ -1,5 +1,6 @@
 import { Text, Timeline } from '@mantine/core';
-import { formatTime, relativeTime, sentenceCase, visibleText } from '../../parts/format.ts';
+import { visibleText } from '../../../../src/model/visible-text.ts';
+import { formatTime, relativeTime, sentenceCase } from '../../parts/format.ts';
 import { Section } from '../../parts/section.tsx';
 import { SecondLine } from '../../parts/text.tsx';
 import type { IndicatorDetail } from './indicator-detail.ts';

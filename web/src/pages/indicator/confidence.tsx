@@ -1,5 +1,5 @@
 import { Group, SemiCircleProgress, Stack, Text } from '@mantine/core';
-import { visibleText } from '../../parts/format.ts';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { Section } from '../../parts/section.tsx';
 import type { IndicatorDetail } from './indicator-detail.ts';
 import { PinControls } from './pin-controls.tsx';

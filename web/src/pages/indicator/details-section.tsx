@@ -1,6 +1,6 @@
 import { Spoiler, Text } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { DetailsTable } from '../../parts/details-table.tsx';
-import { visibleText } from '../../parts/format.ts';
 import { Section } from '../../parts/section.tsx';
 import { TagList } from '../../parts/tag-list.tsx';
 import { Time } from '../../parts/time.tsx';

@@ -1,8 +1,9 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
+import { visibleLines, visibleText } from '../../../../src/model/visible-text.ts';
 import { useApiMutation } from '../../client/queries.ts';
 import { VerdictBadge } from '../../parts/badges.tsx';
-import { plural, visibleLines, visibleText } from '../../parts/format.ts';
+import { plural } from '../../parts/format.ts';
 import { Section } from '../../parts/section.tsx';
 import { Note } from '../../parts/text.tsx';
 import { Time } from '../../parts/time.tsx';

@@ -1,6 +1,7 @@
 import { Alert, Code, Text } from '@mantine/core';
 import { IconEyeOff } from '@tabler/icons-react';
-import { relativeTime, visibleText } from '../../parts/format.ts';
+import { visibleText } from '../../../../src/model/visible-text.ts';
+import { relativeTime } from '../../parts/format.ts';
 import type { IndicatorDetail } from './indicator-detail.ts';
 
 /** The reasons why the API, exports and rules omit an indicator. */

@@ -1,9 +1,10 @@
 import { Badge, Group, SimpleGrid, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { useApiQuery, useHasRole } from '../../client/queries.ts';
 import { SeverityBadge, TlpBadge } from '../../parts/badges.tsx';
 import { CopyValueButtons } from '../../parts/copy-buttons.tsx';
-import { typeName, visibleText } from '../../parts/format.ts';
+import { typeName } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
 import { Section } from '../../parts/section.tsx';

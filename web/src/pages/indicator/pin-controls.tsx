@@ -1,8 +1,8 @@
 import { Group, NumberInput, Text } from '@mantine/core';
 import { IconLock, IconLockOpen } from '@tabler/icons-react';
 import { useState } from 'react';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { visibleText } from '../../parts/format.ts';
 import type { IndicatorDetail } from './indicator-detail.ts';
 
 /** Buttons that pin and unpin the confidence. */

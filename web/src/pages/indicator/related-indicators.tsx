@@ -1,7 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { useApiQuery } from '../../client/queries.ts';
 import { TlpBadge } from '../../parts/badges.tsx';
-import { visibleText } from '../../parts/format.ts';
 import { IndicatorLink } from '../../parts/links.tsx';
 import { relationName } from '../../parts/relation-name.ts';
 import { Section } from '../../parts/section.tsx';

@@ -1,8 +1,8 @@
 import { Table, Text } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { AttributeTable } from '../../parts/attribute-table.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Description } from '../../parts/description.tsx';
-import { visibleText } from '../../parts/format.ts';
 import { Section } from '../../parts/section.tsx';
 import { SecondLine } from '../../parts/text.tsx';
 import { Time } from '../../parts/time.tsx';

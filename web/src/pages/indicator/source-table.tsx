@@ -1,8 +1,8 @@
 import { Table } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { SeverityBadge, TlpBadge } from '../../parts/badges.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { visibleText } from '../../parts/format.ts';
 import { PageLink } from '../../parts/links.tsx';
 import { Section } from '../../parts/section.tsx';
 import { TagList } from '../../parts/tag-list.tsx';

@@ -1,7 +1,8 @@
 import { Code, Text } from '@mantine/core';
 import { IconEye, IconEyeOff } from '@tabler/icons-react';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { plural, visibleText } from '../../parts/format.ts';
+import { plural } from '../../parts/format.ts';
 import type { IndicatorDetail } from './indicator-detail.ts';
 
 /** A button that whitelists an indicator, or removes the whitelist entry of an analyst that hides it. */

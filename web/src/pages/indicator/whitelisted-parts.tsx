@@ -1,6 +1,6 @@
 import { Alert, Spoiler, Text } from '@mantine/core';
 import { IconEyeOff } from '@tabler/icons-react';
-import { visibleText } from '../../parts/format.ts';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 
 /** The whitelisted addresses and networks within a network. */
 export function WhitelistedParts({ parts }: { parts: readonly string[] }) {

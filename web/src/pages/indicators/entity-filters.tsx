@@ -1,8 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { useApiQuery } from '../../client/queries.ts';
 import { FilterSelect } from '../../parts/filter-select.tsx';
-import { visibleText } from '../../parts/format.ts';
 
 interface EntityFilterProps {
   value: string | undefined;

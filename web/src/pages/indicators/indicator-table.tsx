@@ -1,10 +1,11 @@
 import { Group, Table, Text } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiItem } from '../../client/operations.ts';
 import { SeverityBadge, TlpBadge } from '../../parts/badges.tsx';
 import { CopyValueButtons } from '../../parts/copy-buttons.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { typeName, visibleText } from '../../parts/format.ts';
+import { typeName } from '../../parts/format.ts';
 import { IndicatorLink } from '../../parts/links.tsx';
 import { TagList } from '../../parts/tag-list.tsx';
 import { SecondLine } from '../../parts/text.tsx';

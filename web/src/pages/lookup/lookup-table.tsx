@@ -1,8 +1,9 @@
 import { Badge, Checkbox, Group, Stack, Table, Text } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { VerdictBadge } from '../../parts/badges.tsx';
 import { CopyValueButtons } from '../../parts/copy-buttons.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { relativeTime, typeName, visibleText } from '../../parts/format.ts';
+import { relativeTime, typeName } from '../../parts/format.ts';
 import { IndicatorLink } from '../../parts/links.tsx';
 import { relationName } from '../../parts/relation-name.ts';
 import { Dimmed, Note, SecondLine } from '../../parts/text.tsx';

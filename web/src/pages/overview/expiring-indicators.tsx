@@ -1,6 +1,7 @@
 import { Table } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiResponse } from '../../client/operations.ts';
-import { formatNumber, typeName, visibleText } from '../../parts/format.ts';
+import { formatNumber, typeName } from '../../parts/format.ts';
 import { IndicatorLink, PageLink } from '../../parts/links.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Note } from '../../parts/text.tsx';

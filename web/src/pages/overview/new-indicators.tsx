@@ -1,9 +1,10 @@
 import { SimpleGrid } from '@mantine/core';
 import type { CSSProperties } from 'react';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiResponse } from '../../client/operations.ts';
 import { SEVERITY_BAR_COLORS } from '../../parts/badges.tsx';
 import { type Bar, BarList } from '../../parts/bar-list.tsx';
-import { sentenceCase, typeName, visibleText } from '../../parts/format.ts';
+import { sentenceCase, typeName } from '../../parts/format.ts';
 import { PageLink } from '../../parts/links.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Note } from '../../parts/text.tsx';

@@ -1,6 +1,6 @@
 import { Group, Stack, Text } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { useApiQuery } from '../../client/queries.ts';
-import { visibleText } from '../../parts/format.ts';
 import { SourceHealth } from '../../parts/health.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
 import { Note } from '../../parts/text.tsx';

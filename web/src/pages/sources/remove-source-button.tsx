@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiItem } from '../../client/operations.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { visibleText } from '../../parts/format.ts';
 import { RestorePreview } from '../../parts/restore-preview.tsx';
 
 export function RemoveSourceButton({ source: { id, name } }: { source: ApiItem<'GET /app/sources'> }) {

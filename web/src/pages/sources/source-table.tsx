@@ -1,9 +1,10 @@
 import { Table, Text } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiItem } from '../../client/operations.ts';
 import { useApiMutation, useHasRole } from '../../client/queries.ts';
 import { DataTable, numericColumns } from '../../parts/data-table.tsx';
-import { formatNumber, plural, tlpName, visibleText } from '../../parts/format.ts';
+import { formatNumber, plural, tlpName } from '../../parts/format.ts';
 import { SourceHealth } from '../../parts/health.tsx';
 import { PageLink } from '../../parts/links.tsx';
 import { RowButton } from '../../parts/row-button.tsx';

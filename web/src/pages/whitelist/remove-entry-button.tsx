@@ -1,6 +1,7 @@
 import { Group, Text } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { plural, visibleText } from '../../parts/format.ts';
+import { plural } from '../../parts/format.ts';
 
 export function RemoveEntryButton({ id, entry }: { id: string; entry: string }) {
   return (

@@ -1,8 +1,9 @@
 import { Table, Text } from '@mantine/core';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import { useApiQuery } from '../../client/queries.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { typeName, visibleText } from '../../parts/format.ts';
+import { typeName } from '../../parts/format.ts';
 import { PageLink } from '../../parts/links.tsx';
 import { Page } from '../../parts/page.tsx';
 import { QueryList } from '../../parts/query-result.tsx';

@@ -1,13 +1,13 @@
 import { Button, Code, Group, Modal, Stack, Table, Text } from '@mantine/core';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { visibleText } from '../../../../../src/model/visible-text.ts';
 import type { ApiItem } from '../../../client/operations.ts';
 import { useApiQuery, useHasRole } from '../../../client/queries.ts';
 import { TlpBadge } from '../../../parts/badges.tsx';
 import { ConfirmButton } from '../../../parts/confirm-button.tsx';
 import { DataTable } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
-import { visibleText } from '../../../parts/format.ts';
 import { QueryList } from '../../../parts/query-result.tsx';
 import { Note, SecondLine } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/time.tsx';

@@ -1,6 +1,7 @@
 import { Badge, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { plural, visibleText } from '../../../parts/format.ts';
+import { visibleText } from '../../../../../src/model/visible-text.ts';
+import { plural } from '../../../parts/format.ts';
 import { SecondLine } from '../../../parts/text.tsx';
 import { Day } from '../../../parts/time.tsx';
 import type { Feed } from './feeds.tsx';

@@ -1,9 +1,9 @@
 import { Alert, Button, Code, Group, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { visibleText } from '../../../../../src/model/visible-text.ts';
 import { useApiMutation } from '../../../client/queries.ts';
 import { CopyButton } from '../../../parts/copy-buttons.tsx';
 import { Form, FormError } from '../../../parts/form.tsx';
-import { visibleText } from '../../../parts/format.ts';
 import { SecondLine } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/time.tsx';
 import type { Feed } from './feeds.tsx';

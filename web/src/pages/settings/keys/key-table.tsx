@@ -1,8 +1,9 @@
 import { Badge, Group, Progress, Table, Text } from '@mantine/core';
+import { visibleText } from '../../../../../src/model/visible-text.ts';
 import { useHasRole } from '../../../client/queries.ts';
 import { TlpBadge } from '../../../parts/badges.tsx';
 import { DataTable } from '../../../parts/data-table.tsx';
-import { formatNumber, visibleText } from '../../../parts/format.ts';
+import { formatNumber } from '../../../parts/format.ts';
 import { SecondLine } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/time.tsx';
 import type { ApiKey, CreatedApiKey } from './api-key.ts';

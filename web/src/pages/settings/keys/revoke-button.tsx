@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
+import { visibleText } from '../../../../../src/model/visible-text.ts';
 import { ConfirmButton } from '../../../parts/confirm-button.tsx';
-import { visibleText } from '../../../parts/format.ts';
 import type { ApiKey } from './api-key.ts';
 
 export function RevokeButton({ apiKey: { id, name, prefix } }: { apiKey: ApiKey }) {

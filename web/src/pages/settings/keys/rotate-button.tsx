@@ -1,7 +1,8 @@
 import { Select, Text } from '@mantine/core';
 import { useState } from 'react';
+import { visibleText } from '../../../../../src/model/visible-text.ts';
 import { ConfirmButton } from '../../../parts/confirm-button.tsx';
-import { formatTime, visibleText } from '../../../parts/format.ts';
+import { formatTime } from '../../../parts/format.ts';
 import type { ApiKey, CreatedApiKey } from './api-key.ts';
 
 const OVERLAPS = [

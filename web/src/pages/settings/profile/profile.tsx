@@ -1,9 +1,10 @@
 import { Stack } from '@mantine/core';
 import { useState } from 'react';
+import { visibleText } from '../../../../../src/model/visible-text.ts';
 import { useAccount } from '../../../client/queries.ts';
 import { ChangePassword } from '../../../parts/change-password.tsx';
 import { DetailsTable } from '../../../parts/details-table.tsx';
-import { sentenceCase, tlpName, visibleText } from '../../../parts/format.ts';
+import { sentenceCase, tlpName } from '../../../parts/format.ts';
 import { Section } from '../../../parts/section.tsx';
 import { Sessions } from './sessions.tsx';
 import { TwoFactor } from './two-factor.tsx';

@@ -1,7 +1,8 @@
 import { Button, Table } from '@mantine/core';
+import { visibleText } from '../../../../../src/model/visible-text.ts';
 import { useApiMutation, useApiQuery } from '../../../client/queries.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
-import { formatTime, visibleText } from '../../../parts/format.ts';
+import { formatTime } from '../../../parts/format.ts';
 import { QueryResult } from '../../../parts/query-result.tsx';
 import { RowButton } from '../../../parts/row-button.tsx';
 import { Section } from '../../../parts/section.tsx';

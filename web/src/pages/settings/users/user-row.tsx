@@ -1,10 +1,10 @@
 import { Badge, Group, Modal, Select, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
+import { visibleText } from '../../../../../src/model/visible-text.ts';
 import type { ApiBody } from '../../../client/operations.ts';
 import { useAccount, useApiMutation } from '../../../client/queries.ts';
 import { ConfirmModal } from '../../../parts/confirm-modal.tsx';
-import { visibleText } from '../../../parts/format.ts';
 import { RowButton } from '../../../parts/row-button.tsx';
 import { SecondLine } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/time.tsx';

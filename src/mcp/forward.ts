@@ -1,0 +1,123 @@
+/** A JSON-RPC message of a client; members are checked where they are read. */
+interface Message {
+  id?: string | number | null;
+  method?: string;
+  params?: Record<string, unknown> & { _meta?: Record<string, unknown> };
+}
+
+export interface Forwarding {
+  /** The address of the endpoint. */
+  url: string;
+  /** An API key of the server. */
+  key: string;
+  userAgent: string;
+  /** Writes a message to the client. */
+  write(message: string): void;
+  /** Reports what the client gets no message about. */
+  warn(text: string): void;
+}
+
+const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
+/** The first revision whose requests name their method in a header. */
+const STATELESS_REVISION = '2026-07-28';
+/** JSON-RPC 2.0, and the first code for a server's own errors. */
+const PARSE_ERROR = -32_700;
+const SERVER_ERROR = -32_000;
+
+/**
+ * Returns a function that forwards a message of a client to the endpoint of a server, and writes the answer. It resolves once the
+ * message is answered, and never rejects: a failure is answered as an error of JSON-RPC.
+ */
+export function forwarder({ url, key, userAgent, write, warn }: Forwarding): (line: string) => Promise<void> {
+  /** The revision that `initialize` has agreed on, which later requests name. */
+  let negotiated: string | undefined;
+  const underWay = new Map<unknown, AbortController>();
+
+  const fail = (id: Message['id'], code: number, message: string) => {
+    if (id === undefined) warn(message);
+    else write(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
+  };
+
+  async function send(line: string, message: Message, cancel: AbortSignal): Promise<void> {
+    const response = await fetch(url, {
+      method: 'POST',
+      body: line,
+      signal: cancel,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'user-agent': userAgent,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...protocolHeaders(message, negotiated),
+      },
+    });
+    const text = (await response.text()).trim();
+    if (text === '' && response.ok) return;
+    const answer = jsonOf(text);
+    if (answer === undefined)
+      return fail(message.id, SERVER_ERROR, `${url} answers ${response.status} without JSON.`);
+    const { result, error } = answer as { result?: { protocolVersion?: string }; error?: object };
+    if (message.method === 'initialize' && result?.protocolVersion) negotiated = result.protocolVersion;
+    // An error before the message was read has no id.
+    const hasId = (answer as Message).id !== null && (answer as Message).id !== undefined;
+    if (error && !hasId && message.id !== undefined)
+      return write(JSON.stringify({ jsonrpc: '2.0', id: message.id, error }));
+    if (error && message.id === undefined) return warn(JSON.stringify(error));
+    write(JSON.stringify(answer));
+  }
+
+  return async (line) => {
+    const message = jsonOf(line) as Message | undefined;
+    if (message === undefined || message === null || typeof message !== 'object')
+      return fail(null, PARSE_ERROR, 'A line is not a JSON message.');
+    if (message.method === 'notifications/cancelled') underWay.get(message.params?.requestId)?.abort();
+    const controller = new AbortController();
+    if (message.id !== undefined) underWay.set(message.id, controller);
+    try {
+      await send(line, message, controller.signal);
+    } catch (error) {
+      // A cancelled request gets no answer (MCP, "Cancellation").
+      if (!controller.signal.aborted)
+        fail(message.id, SERVER_ERROR, `${url} does not answer: ${reasonOf(error)}.`);
+    } finally {
+      underWay.delete(message.id);
+    }
+  };
+}
+
+const reasonOf = (error: unknown): string => {
+  const { message, cause } = error as Error;
+  return (cause as Error | undefined)?.message || message;
+};
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the headers that say what a body has (MCP, "Streamable HTTP", request headers). */
+function protocolHeaders(
+  { method, params }: Message,
+  negotiated: string | undefined,
+): Record<string, string> {
+  const claimed = params?._meta?.[PROTOCOL_VERSION];
+  if (typeof claimed !== 'string' || claimed < STATELESS_REVISION)
+    return negotiated === undefined ? {} : { 'mcp-protocol-version': negotiated };
+  const name = params?.name ?? params?.uri;
+  return {
+    'mcp-protocol-version': headerValue(claimed),
+    ...(method !== undefined && { 'mcp-method': headerValue(method) }),
+    ...(typeof name === 'string' && { 'mcp-name': headerValue(name) }),
+  };
+}
+
+const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
+
+/** Returns a text as the value of a header: as it is, or in base64 if a header cannot have it. */
+function headerValue(text: string): string {
+  const isPlain = PLAIN.test(text) && !/^=\?base64\?.*\?=$/.test(text);
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}

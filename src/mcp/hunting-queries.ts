@@ -1,0 +1,102 @@
+import { isBlock } from '../model/address-ranges.ts';
+import { visibleText } from '../model/visible-text.ts';
+import type { IndicatorType } from '../model/vocabulary.ts';
+
+/** The languages of hunting queries: of Elastic with ECS fields, of Splunk with CIM fields, of Microsoft Defender XDR. */
+export const QUERY_LANGUAGES = ['elastic-kql', 'splunk-spl', 'defender-kql'] as const;
+export type QueryLanguage = (typeof QUERY_LANGUAGES)[number];
+
+export interface Observable {
+  type: IndicatorType;
+  value: string;
+}
+
+interface Clause {
+  types: readonly IndicatorType[];
+  /** Returns the query for these values, which are as many as one at least. */
+  write(values: readonly string[]): string;
+}
+
+const quoted = (value: string) => `"${value.replace(/[\\"]/g, '\\$&')}"`;
+
+/** Kibana Query Language: `field: ("a" or "b")`. */
+const kql =
+  (...fields: string[]) =>
+  (values: readonly string[]) =>
+    fields.map((field) => `${field}: (${values.map(quoted).join(' or ')})`).join(' or ');
+
+/** Splunk's search command: `field IN ("a", "b")`. An asterisk would be a wildcard: such values are left out. */
+const spl =
+  (...fields: string[]) =>
+  (values: readonly string[]) =>
+    `search ${fields.map((field) => `${field} IN (${values.map(quoted).join(', ')})`).join(' OR ')}`;
+
+/** Kusto: `Table | where Column in~ ("a", "b")`. */
+const kusto = (table: string, column: string, operator: 'in~' | 'has_any') => (values: readonly string[]) =>
+  `${table} | where ${column} ${operator} (${values.map(quoted).join(', ')})`;
+
+const kustoNetworks = (is: 'ipv4_is_in_any_range' | 'ipv6_is_in_any_range') => (values: readonly string[]) =>
+  `DeviceNetworkEvents | where ${is}(RemoteIP, dynamic([${values.map(quoted).join(', ')}]))`;
+
+const CLAUSES: Record<QueryLanguage, readonly Clause[]> = {
+  'elastic-kql': [
+    { types: ['IPV4', 'IPV6'], write: kql('destination.ip', 'source.ip') },
+    { types: ['DOMAIN'], write: kql('dns.question.name', 'url.domain') },
+    { types: ['URL'], write: kql('url.original', 'url.full') },
+    { types: ['SHA256'], write: kql('file.hash.sha256', 'process.hash.sha256') },
+    { types: ['SHA1'], write: kql('file.hash.sha1', 'process.hash.sha1') },
+    { types: ['MD5'], write: kql('file.hash.md5', 'process.hash.md5') },
+    { types: ['FILENAME'], write: kql('file.name', 'process.name') },
+    { types: ['EMAIL'], write: kql('email.from.address') },
+    { types: ['USER_AGENT'], write: kql('user_agent.original') },
+  ],
+  'splunk-spl': [
+    { types: ['IPV4', 'IPV6'], write: spl('dest_ip', 'src_ip') },
+    { types: ['DOMAIN'], write: spl('query', 'url_domain') },
+    { types: ['URL'], write: spl('url') },
+    { types: ['SHA256', 'SHA1', 'MD5'], write: spl('file_hash', 'process_hash') },
+    { types: ['FILENAME'], write: spl('file_name', 'process_name') },
+    { types: ['EMAIL'], write: spl('src_user') },
+    { types: ['USER_AGENT'], write: spl('http_user_agent') },
+  ],
+  'defender-kql': [
+    { types: ['IPV4'], write: kustoNetworks('ipv4_is_in_any_range') },
+    { types: ['IPV6'], write: kustoNetworks('ipv6_is_in_any_range') },
+    { types: ['DOMAIN', 'URL'], write: kusto('DeviceNetworkEvents', 'RemoteUrl', 'has_any') },
+    { types: ['SHA256'], write: kusto('DeviceFileEvents', 'SHA256', 'in~') },
+    { types: ['SHA1'], write: kusto('DeviceFileEvents', 'SHA1', 'in~') },
+    { types: ['MD5'], write: kusto('DeviceFileEvents', 'MD5', 'in~') },
+    { types: ['FILENAME'], write: kusto('DeviceFileEvents', 'FileName', 'in~') },
+    { types: ['EMAIL'], write: kusto('EmailEvents', 'SenderFromAddress', 'in~') },
+  ],
+};
+
+/** The maximum length of a value in a query, in characters of JSON. */
+const MAX_VALUE = 200;
+
+/** Returns whether a query can hold a value as it is: not too long, of visible characters, and without wildcards of the language. */
+function isQueryable({ type, value }: Observable, language: QueryLanguage): boolean {
+  if (JSON.stringify(quoted(value)).length > MAX_VALUE || visibleText(value) !== value || /[⟪⟫]/.test(value))
+    return false;
+  if (language !== 'splunk-spl') return true;
+  // The search command matches networks in fields of addresses, but IN compares their text.
+  return !value.includes('*') && !((type === 'IPV4' || type === 'IPV6') && isBlock(value));
+}
+
+export interface Queries {
+  queries: { types: IndicatorType[]; query: string }[];
+  /** Values that no query has: of a type that the language has no field for, or that it cannot express. */
+  leftOut: number;
+}
+
+/** Returns queries that find events with these observables, one for each kind of event. */
+export function huntingQueries(observables: readonly Observable[], language: QueryLanguage): Queries {
+  const usable = observables.filter((observable) => isQueryable(observable, language));
+  let written = 0;
+  const queries = CLAUSES[language].flatMap(({ types, write }) => {
+    const found = usable.filter(({ type }) => types.includes(type));
+    written += found.length;
+    return found.length === 0 ? [] : [{ types: [...types], query: write(found.map(({ value }) => value)) }];
+  });
+  return { queries, leftOut: observables.length - written };
+}
