@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Changes } from '../../changes/change-feed.ts';
+import type { Change } from '../../changes/indicator-changes.ts';
 import { nullable } from '../../http/schema.ts';
 import type { IndicatorFilters } from '../../indicators/read/indicators.queries.ts';
 import { listIndicators } from '../../indicators/read/list.queries.ts';
@@ -61,7 +62,15 @@ export const newsTool = defineTool({
     if (cursor !== undefined) {
       if (since !== undefined) throw new McpInputError('Give either since or cursor.');
       const asked = { cursor, filters, limit: PAGE_SIZE };
-      return changesOf(await data.feed.next(asked, principal, 0, () => true));
+      return changesOf(
+        await data.feed.next(
+          asked,
+          principal,
+          0,
+          () => true,
+          (change) => change,
+        ),
+      );
     }
     const createdSince =
       since === undefined
@@ -82,7 +91,7 @@ export const newsTool = defineTool({
   },
 });
 
-function changesOf({ changes, cursor, hasMore }: Changes) {
+function changesOf({ changes, cursor, hasMore }: Changes<Change>) {
   const upserts = changes.flatMap((change) => (change.op === 'upsert' ? [change.indicator] : []));
   const removals = changes.flatMap((change) => (change.op === 'remove' ? [change] : []));
   const indicators = upserts.slice(0, PAGE_SIZE).map(indicatorPart);
