@@ -28,6 +28,8 @@ import {
   CampaignItem,
   CampaignList,
 } from './entities/campaigns/campaigns.schema.ts';
+import { linkedRoutes } from './entities/linked/linked.routes.ts';
+import { LINKED_SCHEMAS } from './entities/linked/linked.schema.ts';
 import { navigatorRoutes } from './entities/navigator/navigator.routes.ts';
 import { NavigatorLayer } from './entities/navigator/navigator.schema.ts';
 import { reportRoutes } from './entities/reports/reports.routes.ts';
@@ -165,6 +167,7 @@ const SCHEMAS = [
   CampaignList,
   CampaignItem,
   CampaignChanges,
+  ...LINKED_SCHEMAS,
   NavigatorLayer,
   ...FEED_SCHEMAS,
   MispManifest,
@@ -314,6 +317,7 @@ async function registerFeatures(
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read, feed: entityFeed });
   await app.register(campaignRoutes, { read, feed: entityFeed });
+  await app.register(linkedRoutes, { read });
   await app.register(navigatorRoutes, { read });
   await app.register(accountRoutes, accounts);
   await app.register(indicatorPageRoutes, { db, exporter: exports });

@@ -79,6 +79,45 @@ export function linkedTo(near: Entity, far: Entity, principal: Principal) {
       and r.to_kind = ${near} and r.from_kind = ${far} and ${visible('relationship', principal, 'r')}))`;
 }
 
+/** A pair of kinds with the kind from which its relationships lead. */
+const LEADS_FROM_FAR: Record<LinkedList, boolean> = {
+  'actor campaign': true,
+  'actor technique': false,
+  'actor report': true,
+  'campaign actor': false,
+  'campaign technique': false,
+  'campaign report': true,
+};
+type LinkedList =
+  | `actor ${'campaign' | 'technique' | 'report'}`
+  | `campaign ${'actor' | 'technique' | 'report'}`;
+
+/** An actor or campaign, of which a list holds what visible relationships link to it. */
+export interface Parent {
+  kind: 'actor' | 'campaign';
+  /** A UUID. */
+  id: string;
+}
+
+/** Returns the condition that the actor or campaign exists and is visible. */
+export function parentExists({ kind, id }: Parent, principal: Principal) {
+  return sql<boolean>`exists (select from ${sql.table(kind)}
+    where ${sql.ref(`${kind}.id`)} = ${id}::uuid and ${visible(kind, principal)})`;
+}
+
+/** Returns the condition that a visible relationship links a row of `far` and an actor or campaign. It does not check whether these are visible. */
+export function linkedWith(
+  { kind, id }: Parent,
+  far: 'actor' | 'campaign' | 'technique' | 'report',
+  principal: Principal,
+) {
+  const [from, to] = LEADS_FROM_FAR[`${kind} ${far}` as LinkedList] ? ['from', 'to'] : ['to', 'from'];
+  const column = (end: string | undefined, name: string) => sql.ref(`r.${end}_${name}`);
+  return sql<SqlBool>`${sql.ref(`${far}.id`)} in (select ${column(from, 'id')} from relationship as r
+    where ${column(to, 'id')} = ${id}::uuid and ${column(to, 'kind')} = ${kind} and ${column(from, 'kind')} = ${far}
+      and ${visible('relationship', principal, 'r')})`;
+}
+
 /** Computed by the database, so that one compiled statement serves every instant. */
 const daysBefore = (now: Date, days: number) =>
   sql`(${now}::timestamptz - ${sql.raw(`interval '${days * 24} hours'`)})`;

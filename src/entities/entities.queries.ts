@@ -1,7 +1,15 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { Db } from '../db/database.ts';
-import { caseInsensitive, linkedFrom, linkedTo, type PageRequest } from '../db/expressions.ts';
+import {
+  caseInsensitive,
+  linkedFrom,
+  linkedTo,
+  linkedWith,
+  type PageRequest,
+  type Parent,
+  parentExists,
+} from '../db/expressions.ts';
 import { type Principal, visible } from '../db/visibility.ts';
 
 type Entity = 'actor' | 'campaign';
@@ -62,7 +70,7 @@ export function linkedReports(db: Db, near: Entity, principal: Principal) {
 }
 
 interface EntityList {
-  table: 'actor' | 'campaign';
+  table: 'actor' | 'campaign' | 'technique' | 'report';
   columns: readonly string[];
   /** Computed columns, each with its alias. */
   computed: readonly Expression<unknown>[];
@@ -71,23 +79,34 @@ interface EntityList {
   order: RawBuilder<unknown>;
   /** A WITH clause. */
   ctes?: RawBuilder<unknown>;
+  /** Only rows that are linked to this actor or campaign. */
+  parent?: Parent | undefined;
+}
+
+export interface EntityPage<Row> {
+  total: number;
+  rows: Row[];
+  /** Whether the actor or campaign of which it is the list is visible; true for any other list. */
+  hasParent: boolean;
 }
 
 /**
- * Returns a page of the visible actors or campaigns, and their total, from one snapshot. Computed columns are
+ * Returns a page of the visible rows of a table, and their total, from one snapshot. Computed columns are
  * evaluated for the rows of the page alone.
  */
 export async function listEntities<Row>(
   db: Db,
   principal: Principal,
-  { table, columns, computed, conditions, order, ctes = sql`` }: EntityList,
+  { table, columns, computed, conditions, order, ctes = sql``, parent }: EntityList,
   { page, pageSize }: PageRequest,
-): Promise<{ total: number; rows: Row[] }> {
+): Promise<EntityPage<Row>> {
   const name = sql.table(table);
   const id = sql.ref(`${table}.id`);
-  const where = sql.join([visible(table, principal), ...conditions], sql` and `);
-  const { rows } = await sql<Row & { id: string | null; total: number }>`
-    ${ctes} select t.total, ${sql.join([...columns.map((column) => sql.ref(`${table}.${column}`)), ...computed])}
+  const linked = parent ? [linkedWith(parent, table, principal)] : [];
+  const where = sql.join([visible(table, principal), ...conditions, ...linked], sql` and `);
+  const hasParent = parent ? parentExists(parent, principal) : sql`true`;
+  const { rows } = await sql<Row & { id: string | null; total: number; has_parent: boolean }>`
+    ${ctes} select t.total, ${hasParent} as has_parent, ${sql.join([...columns.map((column) => sql.ref(`${table}.${column}`)), ...computed])}
     from (select count(*) as total from ${name} where ${where}) as t
     left join (
       select ${id} from ${name} where ${where} order by ${order}, ${id} limit ${pageSize} offset ${(page - 1) * pageSize}
@@ -97,6 +116,7 @@ export async function listEntities<Row>(
   `.execute(db);
   return {
     total: rows[0]?.total ?? 0,
-    rows: rows.filter((row) => row.id !== null).map(({ total: _, ...row }) => row as Row),
+    rows: rows.filter((row) => row.id !== null).map(({ total: _, has_parent: __, ...row }) => row as Row),
+    hasParent: rows[0]?.has_parent ?? false,
   };
 }

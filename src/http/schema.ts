@@ -169,3 +169,5 @@ export const VOCABULARIES = [
 export const INDICATOR_OF_SAMPLE = '1574793d-629d-53da-872a-bf8eca156eef';
 export const SAMPLE_ACTOR_ID = 'bef4c620-0787-42a8-a96d-b7eb6e85917c';
 export const SAMPLE_CAMPAIGN_ID = '16efdab8-cb72-4a4a-b463-0a2a7e739d94';
+/** A campaign of the sample that is attributed to an actor. */
+export const SAMPLE_ATTRIBUTED_CAMPAIGN_ID = 'a010610e-22cb-437e-bfde-b78861bdca7a';

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { CHANGE_CURSOR, type ChangeFeed } from '../changes/change-feed.ts';
 import type { Read } from '../db/database.ts';
-import type { PageRequest } from '../db/expressions.ts';
+import type { PageRequest, Parent } from '../db/expressions.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { AccessTracker } from '../enrichment/access-tracker.ts';
 import { exportRequest, pageOf, splitOptions } from '../exports/export-request.ts';
@@ -15,8 +15,8 @@ import type { ResponseCache } from '../http/cache/response-cache.ts';
 import { type CachedUrls, type ReadOne, sendById, sendCached } from '../http/cache/send-cached.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, idParameter, KEY_OR_BASIC, NO_CACHE } from '../http/routes.ts';
-import { INDICATOR_OF_SAMPLE } from '../http/schema.ts';
-import { parseQuerystring } from '../http/validation.ts';
+import { INDICATOR_OF_SAMPLE, SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/schema.ts';
+import { isUuid, parseQuerystring } from '../http/validation.ts';
 import { setRefangedHeader, toContext, toIndicator } from './indicators.mappers.ts';
 import {
   ExportParameters,
@@ -25,11 +25,24 @@ import {
   IndicatorItem,
   IndicatorList,
   IndicatorQuery,
+  linkedIndicatorQuery,
 } from './indicators.schema.ts';
-import { findContext, findIndicator, type IndicatorFilters } from './read/indicators.queries.ts';
-import { listIndicators } from './read/list.queries.ts';
+import {
+  filterNameOf,
+  filterOf,
+  findContext,
+  findIndicator,
+  type IndicatorFilters,
+} from './read/indicators.queries.ts';
+import { listIndicators, listLinkedIndicators } from './read/list.queries.ts';
 
 const NOT_FOUND = 'There is no such indicator.';
+
+/** The resources that have a list of their indicators. */
+const PARENTS = [
+  { kind: 'actor', noun: 'an actor', tag: 'Actor', example: SAMPLE_ACTOR_ID },
+  { kind: 'campaign', noun: 'a campaign', tag: 'Campaign', example: SAMPLE_CAMPAIGN_ID },
+] as const;
 
 interface Options {
   read: Read;
@@ -52,6 +65,39 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
     if (!row) return undefined;
     interest.record(row.id, principal.now);
     return toContext(row, principal.now);
+  };
+
+  /** Sends a page of the indicators, or of those that are linked to `parent`. @throws {ApiError} 404: the parent is not visible */
+  const sendList = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    filters: IndicatorFilters,
+    asked: PageRequest,
+    parent?: Parent,
+  ): Promise<FastifyReply> => {
+    const { page, pageSize } = asked;
+    setRefangedHeader(reply, filters.q);
+    const { principal } = request;
+    /** Of a page, the changes could not be applied: rows of other pages come and go as well. */
+    const headersOf = async (total: number, revision: number): Promise<Record<string, string>> => {
+      const isWhole = page === 1 && total <= pageSize;
+      const selection = { filters: parent ? { ...filters, ...filterOf(parent) } : filters };
+      const cursor = isWhole ? await feed.cursorAfter(principal, selection, revision) : null;
+      return cursor === null ? {} : { [CHANGE_CURSOR]: cursor };
+    };
+    return sendCached(request, reply, cache, cacheKeyOf(principal, filters, asked, parent), async () => {
+      const found = await read(async (db, mayLag) => {
+        const list = parent
+          ? await listLinkedIndicators(db, principal, parent, filters, asked)
+          : await listIndicators(db, principal, filters, asked);
+        return list && { ...list, mayLag };
+      });
+      if (!found) throw new ApiError('not_found', `There is no such ${parent?.kind}.`);
+      const { total, rows, ...of } = found;
+      // The list has no properties beyond its schema, so it needs no route serializer, which takes twice as long.
+      const list: Static<typeof IndicatorList> = { data: rows.map(toIndicator), page, pageSize, total };
+      return { payload: JSON.stringify(list), ...of, headers: await headersOf(total, of.revision) };
+    });
   };
 
   app.get(
@@ -90,35 +136,38 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       }
       const options = optionsFor(format, given, undefined, exporter.publicAddress);
       if ('error' in options) throw new ApiError('invalid_parameter', options.error);
-      setRefangedHeader(reply, filters.q);
-      const { principal } = request;
-      /** Of a page, the changes could not be applied: rows of other pages come and go as well. */
-      const headersOf = async (total: number, revision: number): Promise<Record<string, string>> => {
-        const isWhole = page === 1 && total <= pageSize;
-        const cursor = isWhole ? await feed.cursorAfter(principal, { filters }, revision) : null;
-        return cursor === null ? {} : { [CHANGE_CURSOR]: cursor };
-      };
-      return sendCached(
-        request,
-        reply,
-        cache,
-        cacheKeyOf(principal, filters, { page, pageSize }),
-        async () => {
-          const { total, rows, ...of } = await read(async (db, mayLag) => ({
-            ...(await listIndicators(db, principal, filters, { page, pageSize })),
-            mayLag,
-          }));
-          // The list has no properties beyond its schema, so it needs no route serializer, which takes twice as long.
-          const list: Static<typeof IndicatorList> = { data: rows.map(toIndicator), page, pageSize, total };
-          return {
-            payload: JSON.stringify(list),
-            ...of,
-            headers: await headersOf(total, of.revision),
-          };
-        },
-      );
+      return sendList(request, reply, filters, { page, pageSize });
     },
   );
+
+  for (const { kind, noun, tag, example } of PARENTS) {
+    app.get(
+      `/api/v1/${kind}s/:id/indicators`,
+      {
+        config: { access: 'indicators:read' },
+        schema: {
+          operationId: `list${tag}Indicators`,
+          tags: [`${tag}s`],
+          summary: `List the indicators of ${noun}`,
+          description:
+            'The same pages as the list of indicators has with the filter, but 404 when the ' +
+            `${kind} does not exist or is above the ceiling of the key.`,
+          params: idParameter(example),
+          querystring: linkedIndicatorQuery(filterNameOf(kind)),
+          response: apiResponses(IndicatorList, 'A page of the indicators.', [400, 404], {
+            ...REFANGED_HEADER,
+            ...CHANGE_CURSOR_HEADER,
+          }),
+        },
+      },
+      async (request, reply) => {
+        const { page, pageSize, ...filters } = request.query;
+        const id = request.params.id.toLowerCase();
+        if (!isUuid(id)) throw new ApiError('not_found', `There is no such ${kind}.`);
+        return sendList(request, reply, filters, { page, pageSize }, { kind, id });
+      },
+    );
+  }
 
   app.get(
     '/api/v1/indicators/:id',
@@ -168,9 +217,15 @@ function isExport({ query }: FastifyRequest): boolean {
 }
 
 /** Returns the cache key of a request, which does not depend on the order of the parameters. */
-function cacheKeyOf({ tlpCeiling }: Principal, filters: IndicatorFilters, page: PageRequest): string {
+function cacheKeyOf(
+  { tlpCeiling }: Principal,
+  filters: IndicatorFilters,
+  page: PageRequest,
+  parent?: Parent,
+): string {
   const asked = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify(['indicators', tlpCeiling, page.page, page.pageSize, ...asked]);
+  const list = parent ? [parent.kind, parent.id] : ['indicators'];
+  return JSON.stringify([...list, tlpCeiling, page.page, page.pageSize, ...asked]);
 }
 
 /** Returns whether the URL requests a page. The default page is for the list: an export is otherwise complete. */

@@ -139,6 +139,12 @@ export const IndicatorQuery = Type.Object({
 });
 export type IndicatorQuery = Static<typeof IndicatorQuery>;
 
+/** Returns the parameters of the list of an actor's or a campaign's indicators: those of the list without this one. */
+export function linkedIndicatorQuery(own: 'actorId' | 'campaignId') {
+  const { [own]: _, ...filters } = indicatorFilters;
+  return Type.Object({ ...pageParameters(100, MAX_PAGE_SIZE), ...filters });
+}
+
 export const ExportParameters = Type.Object({
   format: exportFormat({ description: 'The format.', examples: ['csv'] }),
 });

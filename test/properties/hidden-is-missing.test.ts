@@ -36,6 +36,10 @@ function addresses(kind: 'indicator' | 'actor' | 'campaign'): ((id: string) => s
   return [
     (id) => `/api/v1/${kind}s/${id}`,
     (id) => `/api/v1/${kind}s/${id.toUpperCase()}`,
+    ...['indicators', kind === 'actor' ? 'campaigns' : 'actors', 'reports', 'techniques', 'navigator'].map(
+      (list) => (id: string) => `/api/v1/${kind}s/${id}/${list}`,
+    ),
+    (id) => `/api/v1/${kind}s/${id.toUpperCase()}/indicators?page=2&type=DOMAIN`,
     (id) => `/api/v1/indicators?${filter}=${id}`,
     (id) => `/api/v1/indicators?${filter}=${id}&page=3&q=a`,
   ];

@@ -12,6 +12,7 @@ import {
   listedActors,
   listedCampaigns,
   listedIndicators,
+  listedLinks,
   type Seen,
   seen,
   usedBy,
@@ -47,6 +48,7 @@ onEveryEngine((engine) => {
           await checkLookups(harness, keys.get(world.ceiling) ?? '', world, view);
           await checkActors(browse, world, view, pageSize);
           await checkCampaigns(browse, world, view, pageSize);
+          await checkLinked(browse, world, view, wanted, pageSize);
         },
       ),
       runs(4),
@@ -192,6 +194,40 @@ async function checkCampaigns({ read, list }: Browse, world: World, view: Seen, 
     expect(body.data).toEqual(campaign);
     const { body: linked } = await read(`/api/v1/indicators?campaignId=${id}&pageSize=1`);
     expect(linked.total).toBe(campaign.indicatorCount);
+  }
+}
+
+/** The lists of what is linked to each actor and campaign; of one that is hidden there are none. */
+async function checkLinked(
+  { read, list }: Browse,
+  world: World,
+  view: Seen,
+  wanted: Wish[],
+  pageSize: number,
+) {
+  const ofKind = <Own, Other>(kind: string, things: { id: string }[], own: Own, other: Other) =>
+    things.map(({ id }) => ({ path: `/api/v1/${kind}/${id}`, id, own, other }));
+  const parents = [
+    ...ofKind('actors', world.actors, 'actorId' as const, 'campaigns' as const),
+    ...ofKind('campaigns', world.campaigns, 'campaignId' as const, 'actors' as const),
+  ];
+  for (const [index, { path, id, own, other }] of parents.entries()) {
+    const lists = ['reports', 'techniques', other] as const;
+    if (!view.visibleIds.has(id)) {
+      for (const name of [...lists, 'indicators'])
+        expect({ path, name, status: (await read(`${path}/${name}`)).status }).toMatchObject({ status: 404 });
+      continue;
+    }
+    const linked = listedLinks(view, id);
+    for (const name of lists) {
+      const expected = { path, name, data: linked[name], total: linked[name].length };
+      expect({ path, name, ...(await list(`${path}/${name}`, {}, pageSize)) }).toEqual(expected);
+    }
+    const { [own]: _, ...filters } = filtersOf(wanted[index % wanted.length] ?? {}, world);
+    const expected = listedIndicators(view, { ...filters, [own]: id }).map(indicatorAnswer);
+    expect({ path, filters, ...(await list(`${path}/indicators`, filters, pageSize)) }).toEqual({
+      ...{ path, filters, data: expected, total: expected.length },
+    });
   }
 }
 

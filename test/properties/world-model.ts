@@ -249,6 +249,37 @@ export function listedActors({ now, all }: Seen, active?: boolean) {
     }));
 }
 
+/** What is linked to an actor or campaign, in the order and the form of its lists. */
+export function listedLinks(view: Seen, id: string) {
+  const { all, links } = view;
+  const of = (kind: LinkKind, type: Link['type']) => {
+    const ids = linkedIds(links, id, kind, [type]);
+    return ({ id: other }: { id: string }) => ids.has(other);
+  };
+  const fields = { description: null, confidence: 50 };
+  return {
+    actors: listedActors(view).filter(of('actor', 'attributed-to')),
+    campaigns: listedCampaigns(view).filter(of('campaign', 'attributed-to')),
+    techniques: all.technique
+      .filter(of('technique', 'uses'))
+      .sort(by((technique) => technique.id))
+      .map(({ id, name, tlp }) => ({ id, name, tlp, ...fields, attackId: null, tactics: [] })),
+    reports: all.report
+      .filter(of('report', 'refers-to'))
+      .sort(
+        by(
+          ({ publishedAt }) => -(publishedAt?.getTime() ?? Number.NEGATIVE_INFINITY),
+          (report) => report.id,
+        ),
+      )
+      .map(({ id, name, tlp, publishedAt }) => ({
+        ...{ id, title: name, slug: slugOf(name), tlp, publishedAt: iso(publishedAt) },
+        ...fields,
+        ...{ url: null, tags: [], authors: [], links: [] },
+      })),
+  };
+}
+
 /** What an actor uses; each list in the order of its ids. */
 export function usedBy({ all, links }: Seen, actorId: string) {
   const catalogued = ({ id, name }: { id: string; name: string }) => ({ id, attackId: null, name });

@@ -1,7 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { Db } from '../../db/database.ts';
-import type { PageRequest } from '../../db/expressions.ts';
+import type { PageRequest, Parent } from '../../db/expressions.ts';
 import {
   actorActive,
   campaignStatus,
@@ -12,7 +12,13 @@ import {
 } from '../../db/expressions.ts';
 import type { Tables } from '../../db/tables.ts';
 import { type Principal, visibleFrom } from '../../db/visibility.ts';
-import { linkedReports, linkedSoftware, linkedTechniques, listEntities } from '../entities.queries.ts';
+import {
+  type EntityPage,
+  linkedReports,
+  linkedSoftware,
+  linkedTechniques,
+  listEntities,
+} from '../entities.queries.ts';
 import type { EntityFeed } from '../entity-changes.queries.ts';
 
 const COLUMNS = [
@@ -35,6 +41,8 @@ interface ActorFilters {
   uses?: string;
   /** Only these. */
   ids?: readonly string[];
+  /** Linked to this campaign. */
+  parent?: Parent;
 }
 
 function conditionsOf({ active, q, uses, ids }: ActorFilters, principal: Principal) {
@@ -58,11 +66,17 @@ export async function listActors(
   principal: Principal,
   filters: ActorFilters,
   page: PageRequest,
-): Promise<{ total: number; rows: ActorRow[] }> {
+): Promise<EntityPage<ActorRow>> {
   const conditions = conditionsOf(filters, principal);
   const computed = [sql`${actorActive(principal.now)} as active`];
   const order = caseInsensitive('actor.name');
-  return listEntities(db, principal, { table: 'actor', columns: COLUMNS, computed, conditions, order }, page);
+  const { parent } = filters;
+  return listEntities(
+    db,
+    principal,
+    { table: 'actor', columns: COLUMNS, computed, conditions, order, parent },
+    page,
+  );
 }
 
 /** Returns the condition that the name, an alias or the ATT&CK id of an actor contains the text. */

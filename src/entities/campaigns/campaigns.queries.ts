@@ -1,12 +1,13 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { Db } from '../../db/database.ts';
-import type { PageRequest } from '../../db/expressions.ts';
+import type { PageRequest, Parent } from '../../db/expressions.ts';
 import { campaignStatus, caseInsensitive, likeContains, linkedFrom } from '../../db/expressions.ts';
 import type { Tables } from '../../db/tables.ts';
 import { type Principal, summaryCorrection, visible, visibleFrom } from '../../db/visibility.ts';
 import type { CampaignStatus } from '../../model/vocabulary.ts';
 import {
+  type EntityPage,
   linkedReports,
   linkedSoftware,
   linkedTechniques,
@@ -68,6 +69,8 @@ interface CampaignFilters {
   q?: string;
   /** Only these. */
   ids?: readonly string[];
+  /** Linked to this actor. */
+  parent?: Parent;
 }
 
 function conditionsOf({ status, q, ids }: CampaignFilters, { now }: Principal) {
@@ -90,7 +93,7 @@ export async function listCampaigns(
   principal: Principal,
   filters: CampaignFilters,
   page: PageRequest,
-): Promise<{ total: number; rows: CampaignRow[] }> {
+): Promise<EntityPage<CampaignRow>> {
   const conditions = conditionsOf(filters, principal);
   return listEntities(
     db,
@@ -102,6 +105,7 @@ export async function listCampaigns(
       conditions,
       order: BY_START,
       ctes: campaignCorrection(principal),
+      parent: filters.parent,
     },
     page,
   );

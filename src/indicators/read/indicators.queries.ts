@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { batchLoader } from '../../db/batch-loader.ts';
 import type { Db } from '../../db/database.ts';
-import type { PageRequest } from '../../db/expressions.ts';
+import type { PageRequest, Parent } from '../../db/expressions.ts';
 import {
   actorActive,
   campaignStatus,
@@ -44,6 +44,11 @@ export interface IndicatorFilters {
   /** Expires at or before this time; ISO 8601. */
   expiresBefore?: string;
 }
+
+/** The filter of the indicators that are linked to an actor or campaign. */
+export const filterNameOf = (kind: Parent['kind']) => (kind === 'actor' ? 'actorId' : 'campaignId');
+
+export const filterOf = ({ kind, id }: Parent): IndicatorFilters => ({ [filterNameOf(kind)]: id });
 
 /** The sort keys of a list. Ties are in the list's default order. */
 export const SORTS = ['lastSeen', 'firstSeen', 'confidence', 'severity'] as const;

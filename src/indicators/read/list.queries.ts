@@ -1,11 +1,12 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { type Preparation, prepare, RawRow } from '../../db/database.ts';
-import { MAX_PAGE_SIZE, type PageRequest } from '../../db/expressions.ts';
+import { MAX_PAGE_SIZE, type PageRequest, type Parent, parentExists } from '../../db/expressions.ts';
 import { parseInstant, parseTextArray, parseTimestamp } from '../../db/postgres/text-formats.ts';
 import { type Principal, visible } from '../../db/visibility.ts';
 import { searchForms } from '../../model/text.ts';
 import {
+  filterOf,
   type IndicatorFilters,
   type IndicatorRow,
   listedConditions,
@@ -82,6 +83,13 @@ export async function readPage<More>(
   throw new Error('no list strategy fits this page');
 }
 
+interface IndicatorPage {
+  total: number;
+  rows: IndicatorRow[];
+  revision: number;
+  validUntil: Date | null;
+}
+
 /**
  * Returns a page of the list, newest sighting first, the total of the matches, the revision of their snapshot,
  * and the time until which they are valid.
@@ -91,10 +99,35 @@ export async function listIndicators(
   principal: Principal,
   filters: IndicatorFilters,
   page: PageRequest,
-): Promise<{ total: number; rows: IndicatorRow[]; revision: number; validUntil: Date | null }> {
-  const state = sql<State>`(select value from revision) as revision, ${nextExpiry(principal)} as valid_until`;
-  const { total, rows, first } = await readPage(db, { principal, filters, page }, state, BOUNDS, parseRow);
+): Promise<IndicatorPage> {
+  const { total, rows, first } = await readPage(
+    db,
+    { principal, filters, page },
+    stateOf(principal),
+    BOUNDS,
+    parseRow,
+  );
   return { total, rows, revision: first.revision, validUntil: first.valid_until };
+}
+
+/**
+ * Returns the same of the indicators that are linked to an actor or campaign; undefined: the principal sees none with this id.
+ */
+export async function listLinkedIndicators(
+  db: Db,
+  principal: Principal,
+  parent: Parent,
+  given: IndicatorFilters,
+  page: PageRequest,
+): Promise<IndicatorPage | undefined> {
+  const filters = { ...given, ...filterOf(parent) };
+  const state = sql<
+    State & { has_parent: boolean }
+  >`${stateOf(principal)}, ${parentExists(parent, principal)} as has_parent`;
+  const { total, rows, first } = await readPage(db, { principal, filters, page }, state);
+  return first.has_parent
+    ? { total, rows, revision: first.revision, validUntil: first.valid_until }
+    : undefined;
 }
 
 /** The revision of a page's snapshot, and the time until which the page is valid at that revision. */
@@ -102,6 +135,9 @@ interface State {
   revision: number;
   valid_until: Date | null;
 }
+
+const stateOf = (principal: Principal) =>
+  sql<State>`(select value from revision) as revision, ${nextExpiry(principal)} as valid_until`;
 
 /** A row of `pageQuery`, whose columns are parsed when they are read. */
 class LazyRow {
