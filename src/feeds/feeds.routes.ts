@@ -1,6 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import type { Db } from '../db/database.ts';
+import { toSharedLayer } from '../entities/navigator/navigator.mappers.ts';
+import { NavigatorLayer } from '../entities/navigator/navigator.schema.ts';
+import { LAYER_HEADERS, sendLayer } from '../entities/navigator/send-layer.ts';
 import { exportResponses } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
@@ -14,6 +18,7 @@ import {
   sendChanges,
 } from '../indicators/changes/send-changes.ts';
 import { collectionOf, type Feed, feedExport, readerOf } from './feed.ts';
+import { findExportedTechniques } from './feed-techniques.queries.ts';
 import { findFeed, findFeeds, listFeeds } from './feeds.queries.ts';
 import { FeedList, FeedParameters, FeedQuery } from './feeds.schema.ts';
 import { isCollection } from './feeds.service.ts';
@@ -70,6 +75,33 @@ export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { db, 
       const feed = requireOpen(request, await findFeed(db, request.params.slug));
       const wanted = feedExport(feed, request.principal, exporter.publicAddress, request.query.format);
       return sendExport(request, reply, exporter, wanted, changes.feed, collectionOf(feed));
+    },
+  );
+
+  app.get(
+    '/api/v1/feeds/:slug/navigator',
+    {
+      config: { access: 'feeds:read', allowBasicAuth: () => true, allowSession: true },
+      schema: {
+        operationId: 'getFeedNavigatorLayer',
+        tags: ['Feeds'],
+        summary: 'Read the techniques behind a saved feed as an ATT&CK Navigator layer',
+        security: KEY_OR_BASIC,
+        description:
+          'A layer of the format 4.5 with the Enterprise techniques of the actors and campaigns that are linked to the indicators ' +
+          'of the feed, in the format of the feed. The score of a technique is how many of these use it; the comment names them. ' +
+          'A session of the application does in place of a key.',
+        params: FeedParameters,
+        querystring: Type.Object({}),
+        response: apiResponses(NavigatorLayer, 'The layer.', [400, 404], LAYER_HEADERS),
+      },
+    },
+    async (request, reply) => {
+      const feed = requireOpen(request, await findFeed(db, request.params.slug));
+      const wanted = feedExport(feed, request.principal, exporter.publicAddress);
+      const description = `Techniques of the actors and campaigns that are linked to the indicators of the feed ${feed.slug}.`;
+      const layer = toSharedLayer({ name: feed.slug, description }, await findExportedTechniques(db, wanted));
+      return sendLayer(reply, feed.slug, layer);
     },
   );
 

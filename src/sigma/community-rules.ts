@@ -29,6 +29,8 @@ export interface CommunityRules {
    * because a correlation needs the rules that it counts: all of them, if one is wanted.
    */
   rulesFor(techniqueIds: readonly string[], isWanted: (rule: SigmaFacts) => boolean): ChosenRules;
+  /** Returns how many rules there are for each technique that they are tagged with; those that need values of the site do not count. */
+  countByTechnique(isWanted: (rule: SigmaFacts) => boolean): Map<string, number>;
   /** Files and folders left out: not readable, too large, not YAML, or a collection of Sigma 1. */
   readonly skipped: number;
 }
@@ -43,6 +45,8 @@ interface RuleFile {
   techniques: Set<string>;
   documents: string[];
   rules: SigmaFacts[];
+  /** The techniques of each rule in turn. */
+  techniquesOfRules: string[][];
   hasPlaceholders: boolean;
 }
 
@@ -68,6 +72,14 @@ export async function communityRules(directory: string): Promise<CommunityRules>
   }
   return {
     skipped,
+    countByTechnique(isWanted) {
+      const counts = new Map<string, number>();
+      for (const { rules, techniquesOfRules, hasPlaceholders } of files)
+        for (const [index, rule] of hasPlaceholders ? [] : rules.entries())
+          if (isWanted(rule))
+            for (const id of techniquesOfRules[index] ?? []) counts.set(id, (counts.get(id) ?? 0) + 1);
+      return counts;
+    },
     rulesFor(techniqueIds, isWanted) {
       const isMeant = techniqueMatcher(techniqueIds);
       const chosen = files.filter(
@@ -127,6 +139,7 @@ function ruleFile(name: string, documents: readonly CommunityDocument[]): RuleFi
     techniques: new Set(documents.flatMap(({ techniques }) => techniques)),
     documents: documents.map((document) => `${attribution(name, document)}\n${document.text}`),
     rules: documents.flatMap(({ rule }) => rule ?? []),
+    techniquesOfRules: documents.flatMap(({ rule, techniques }) => (rule ? [[...new Set(techniques)]] : [])),
     hasPlaceholders: documents.some(({ hasPlaceholders }) => hasPlaceholders),
   };
 }

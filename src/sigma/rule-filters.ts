@@ -4,6 +4,9 @@ import type { SigmaFacts } from '../formats/sigma.ts';
 export const RULE_SOURCES = ['indicators', 'own', 'community'] as const;
 export type RuleSource = (typeof RULE_SOURCES)[number];
 
+/** Those of the rules for techniques, whatever is known about an actor or a campaign. */
+export const COVERAGE_SOURCES = ['own', 'community'] as const satisfies readonly RuleSource[];
+
 /** The levels and the statuses of rules in use (Sigma specification 2.0, "Rule Schema"). */
 export const RULE_LEVELS = ['informational', 'low', 'medium', 'high', 'critical'] as const;
 export const RULE_STATUSES = ['stable', 'test', 'experimental'] as const;

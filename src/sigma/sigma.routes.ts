@@ -1,12 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { NavigatorLayer } from '../entities/navigator/navigator.schema.ts';
+import { LAYER_HEADERS, sendLayer } from '../entities/navigator/send-layer.ts';
 import type { SnapshotSource } from '../exports/snapshot.ts';
 import { ApiError } from '../http/errors.ts';
-import { contentResponses, idParameter, NO_CACHE, textContent } from '../http/routes.ts';
+import { apiResponses, contentResponses, idParameter, NO_CACHE, textContent } from '../http/routes.ts';
 import { SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/schema.ts';
 import { isUuid } from '../http/validation.ts';
 import { slugOf } from '../model/text.ts';
 import type { CommunityRules } from './community-rules.ts';
-import { SigmaQuery } from './sigma.schema.ts';
+import { coverageLayer } from './coverage.ts';
+import { CoverageQuery, SigmaQuery } from './sigma.schema.ts';
 import { buildBundle } from './sigma.service.ts';
 
 interface Options {
@@ -34,6 +37,25 @@ level: high
 `;
 
 export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { database, communityRules }) => {
+  app.get(
+    '/api/sigma/navigator',
+    {
+      config: { access: 'actors:read', allowSession: true },
+      schema: {
+        operationId: 'getSigmaNavigatorLayer',
+        tags: ['Sigma'],
+        summary: 'Read the techniques that Sigma rules cover as an ATT&CK Navigator layer',
+        description:
+          'A layer of the format 4.5 with the techniques for which there are rules, those of Tipline and those of the community that ' +
+          'the operator added. The score of a technique is how many rules there are; the comment says whose. A session of the ' +
+          'application does in place of a key.',
+        querystring: CoverageQuery,
+        response: apiResponses(NavigatorLayer, 'The layer.', [400], LAYER_HEADERS),
+      },
+    },
+    async ({ query }, reply) => sendLayer(reply, 'sigma', coverageLayer(query, await communityRules)),
+  );
+
   for (const kind of ['actor', 'campaign'] as const) {
     app.get(
       `/api/sigma/${kind}/:id`,

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { namedEnum, score } from '../http/schema.ts';
-import { RULE_LEVELS, RULE_SOURCES, RULE_STATUSES } from './rule-filters.ts';
+import { namedEnum, score, stringEnum } from '../http/schema.ts';
+import { COVERAGE_SOURCES, RULE_LEVELS, RULE_SOURCES, RULE_STATUSES } from './rule-filters.ts';
 
 const ruleSource = namedEnum(
   'SigmaSource',
@@ -25,11 +25,8 @@ function listOf<T extends TSchema>(word: () => T, description: string) {
   );
 }
 
-export const SigmaQuery = Type.Object({
-  minConfidence: {
-    ...score({ default: 50, description: 'Of indicators: confidence of at least this.', examples: [70] }),
-  },
-  source: listOf(ruleSource, 'Rules of these sources.'),
+/** Filters of rules by what they state of themselves. */
+const ruleFilters = {
   level: listOf(ruleLevel, 'Rules of these levels.'),
   status: listOf(ruleStatus, 'Rules of these statuses.'),
   logsource: Type.Optional(
@@ -41,4 +38,19 @@ export const SigmaQuery = Type.Object({
       examples: ['windows/process_creation'],
     }),
   ),
+};
+
+export const SigmaQuery = Type.Object({
+  minConfidence: {
+    ...score({ default: 50, description: 'Of indicators: confidence of at least this.', examples: [70] }),
+  },
+  source: listOf(ruleSource, 'Rules of these sources.'),
+  ...ruleFilters,
+});
+
+const coverageSource = () => stringEnum(COVERAGE_SOURCES);
+
+export const CoverageQuery = Type.Object({
+  source: listOf(coverageSource, 'Rules of these sources: Tipline’s own, or those of the community.'),
+  ...ruleFilters,
 });

@@ -375,6 +375,17 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(layerProblems(JSON.parse(await textOf(layer)))).toEqual([]);
   });
 
+  it('downloads the techniques that Sigma rules cover', async () => {
+    opened = await asViewer('/actors');
+    const { page } = opened;
+    const [layer] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Sigma coverage layer' }).click(),
+    ]);
+    expect(layer.suggestedFilename()).toBe('tipline-navigator-sigma.json');
+    expect(layerProblems(JSON.parse(await textOf(layer)))).toEqual([]);
+  });
+
   it('finds the actors that use a technique, a report and its indicators', async () => {
     opened = await asViewer('/');
     const { page } = opened;

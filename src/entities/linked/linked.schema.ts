@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { dateTime, listOf, nullable, score, tlp } from '../../http/schema.ts';
 
-export const Technique = Type.Object(
+const Technique = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Its id here.' }),
     attackId: nullable(
@@ -32,7 +32,7 @@ export const Technique = Type.Object(
   },
 );
 
-export const Report = Type.Object(
+const Report = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Its id here.' }),
     title: Type.String({ description: 'The title.' }),

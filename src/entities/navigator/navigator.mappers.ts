@@ -17,10 +17,15 @@ interface LayerRow {
   name: string;
   description: string | null;
   attackGroupId: string | null;
-  techniques: readonly { attackId: string | null; tactics: readonly string[] }[];
+  techniques: readonly TechniqueRow[];
 }
 
-interface Layer {
+interface TechniqueRow {
+  attackId: string | null;
+  tactics: readonly string[];
+}
+
+export interface Layer {
   layer: NavigatorLayerAnswer;
   /** How many techniques are left out, by reason. */
   skipped: Record<string, number>;
@@ -28,49 +33,117 @@ interface Layer {
 
 /** Returns the layer of what an actor or a campaign uses. Techniques of other catalogues are left out. */
 export function toLayer({ name, description, attackGroupId, techniques }: LayerRow): Layer {
-  const skipped: Record<string, number> = {};
-  const used = new Map<string, Set<string>>();
-  for (const { attackId, tactics } of techniques) {
-    if (attackId === null || !isEnterpriseTechnique(attackId)) {
-      const reason = attackId === null ? 'no-attack-id' : 'other-domain';
-      skipped[reason] = (skipped[reason] ?? 0) + 1;
-      continue;
-    }
-    const all = used.get(attackId) ?? new Set();
-    for (const tactic of tactics) all.add(shortName(tactic));
-    used.set(attackId, all);
-  }
-  const layer: NavigatorLayerAnswer = {
-    name,
-    versions: VERSIONS,
-    domain: 'enterprise-attack',
-    ...(description && { description }),
-    hideDisabled: false,
-    techniques: entriesOf(used, `Used by ${name}`),
-    gradient: { colors: ['#ffffff', USED], minValue: 0, maxValue: USED_SCORE },
-    legendItems: [{ label: 'Used', color: USED }],
+  const { grouped, skipped } = byAttackId(techniques);
+  const entry = { score: USED_SCORE, comment: `Used by ${name}` };
+  const entered = new Map([...grouped].map(([id, rows]) => [id, { tactics: tacticsOf(rows), ...entry }]));
+  const layer = {
+    ...layerOf({ name, description, label: 'Used', maxScore: USED_SCORE }, entered),
     ...linksOf(attackGroupId, groupUrl),
   };
   return { layer, skipped };
 }
 
-/** Returns the entries of the used techniques by id, each after its parent. */
-function entriesOf(used: ReadonlyMap<string, ReadonlySet<string>>, comment: string): LayerTechniqueAnswer[] {
-  const parents = new Map<string, Set<string>[]>();
-  for (const [id, tactics] of used) {
+/** A technique with the actors and campaigns that use it. */
+export interface UsedTechnique extends TechniqueRow {
+  users: readonly { id: string; name: string }[];
+}
+
+/** Returns the layer of what several actors and campaigns use; the score is how many use a technique. */
+export function toSharedLayer(
+  { name, description }: { name: string; description: string },
+  techniques: readonly UsedTechnique[],
+): Layer {
+  const { grouped, skipped } = byAttackId(techniques);
+  const entered = new Map<string, LayerEntry>();
+  for (const [id, rows] of grouped) {
+    const users = new Map(rows.flatMap((row) => row.users.map((user) => [user.id, user.name])));
+    const comment = `Used by ${enumerated([...users.values()].sort())}`;
+    entered.set(id, { tactics: tacticsOf(rows), score: users.size, comment });
+  }
+  const maxScore = maxScoreOf(entered);
+  return {
+    layer: layerOf({ name, description, label: `Used by up to ${maxScore}`, maxScore }, entered),
+    skipped,
+  };
+}
+
+/** A technique's place and score in a layer. */
+interface LayerEntry {
+  tactics: ReadonlySet<string>;
+  score: number;
+  comment: string;
+}
+
+/** @param label of the colour of the highest score */
+export function layerOf(
+  {
+    name,
+    description,
+    label,
+    maxScore,
+  }: { name: string; description: string | null; label: string; maxScore: number },
+  entered: ReadonlyMap<string, LayerEntry>,
+): NavigatorLayerAnswer {
+  return {
+    name,
+    versions: VERSIONS,
+    domain: 'enterprise-attack',
+    ...(description && { description }),
+    hideDisabled: false,
+    techniques: entriesOf(entered),
+    gradient: { colors: ['#ffffff', USED], minValue: 0, maxValue: maxScore },
+    legendItems: [{ label, color: USED }],
+  };
+}
+
+/** Returns the highest score; 1 for none, because a gradient needs two values. */
+export const maxScoreOf = (entered: ReadonlyMap<string, { score: number }>): number =>
+  [...entered.values()].reduce((most, { score }) => Math.max(most, score), 1);
+
+/** Returns the rows of each Enterprise technique, and how many rows are left out, by reason. */
+function byAttackId<Row extends TechniqueRow>(techniques: readonly Row[]) {
+  const skipped: Record<string, number> = {};
+  const grouped = new Map<string, Row[]>();
+  for (const row of techniques) {
+    const { attackId } = row;
+    if (attackId === null || !isEnterpriseTechnique(attackId)) {
+      const reason = attackId === null ? 'no-attack-id' : 'other-domain';
+      skipped[reason] = (skipped[reason] ?? 0) + 1;
+      continue;
+    }
+    grouped.set(attackId, [...(grouped.get(attackId) ?? []), row]);
+  }
+  return { grouped, skipped };
+}
+
+const tacticsOf = (rows: readonly TechniqueRow[]): Set<string> =>
+  new Set(rows.flatMap(({ tactics }) => tactics.map(shortName)));
+
+/** The number of names in a comment. */
+const MAX_NAMES = 10;
+
+function enumerated(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return names.slice(0, MAX_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** Returns the entries of the techniques by id, each after its parent. */
+function entriesOf(entered: ReadonlyMap<string, LayerEntry>): LayerTechniqueAnswer[] {
+  const parents = new Map<string, ReadonlySet<string>[]>();
+  for (const [id, { tactics }] of entered) {
     if (!id.includes('.')) continue;
     const parent = parentOf(id);
-    parents.set(parent, [...(parents.get(parent) ?? []), new Set(tactics)]);
+    parents.set(parent, [...(parents.get(parent) ?? []), tactics]);
   }
-  const ids = [...new Set([...used.keys(), ...parents.keys()])].sort();
+  const ids = [...new Set([...entered.keys(), ...parents.keys()])].sort();
   return ids.flatMap((id) => {
-    const own = used.get(id);
+    const own = entered.get(id);
     const parts = parents.get(id);
-    const placed = own ? placesOf(own) : placesOfParent(parts ?? []);
+    const placed = own ? placesOf(own.tactics) : placesOfParent(parts ?? []);
     return placed.map((tactic) => ({
       techniqueID: id,
       ...(tactic !== null && { tactic }),
-      ...(own && { score: USED_SCORE, comment }),
+      ...(own && { score: own.score, comment: own.comment }),
       enabled: true,
       ...linksOf(id, techniqueUrl),
       // Without this the Navigator opens the layer with these sub-techniques folded.

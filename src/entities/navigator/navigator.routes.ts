@@ -1,23 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { Read } from '../../db/database.ts';
-import { skippedField } from '../../formats/skipped.ts';
 import { ApiError } from '../../http/errors.ts';
-import { apiResponses, idParameter, NO_CACHE } from '../../http/routes.ts';
+import { apiResponses, idParameter } from '../../http/routes.ts';
 import { SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../../http/schema.ts';
 import { isUuid } from '../../http/validation.ts';
 import { slugOf } from '../../model/text.ts';
 import { toLayer } from './navigator.mappers.ts';
 import { findActorTechniques, findCampaignTechniques } from './navigator.queries.ts';
 import { NavigatorLayer } from './navigator.schema.ts';
-
-const HEADERS = {
-  'X-Skipped': {
-    type: 'string',
-    description:
-      'How many techniques are left out and, as parameters, why: `3;no-attack-id=2;other-domain=1`.',
-  },
-};
+import { LAYER_HEADERS, sendLayer } from './send-layer.ts';
 
 const ENTITIES = [
   {
@@ -55,19 +47,13 @@ export const navigatorRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async 
             'industrial control systems are left out. A session of the application does in place of a key.',
           params: idParameter(example),
           querystring: Type.Object({}),
-          response: apiResponses(NavigatorLayer, 'The layer.', [400, 404], HEADERS),
+          response: apiResponses(NavigatorLayer, 'The layer.', [400, 404], LAYER_HEADERS),
         },
       },
       async ({ params: { id }, principal }, reply) => {
         const row = isUuid(id) ? await read((db) => find(db, principal, id)) : undefined;
         if (!row) throw new ApiError('not_found', `There is no such ${noun}.`);
-        const { layer, skipped } = toLayer(row);
-        reply.headers({
-          'cache-control': NO_CACHE,
-          'content-disposition': `attachment; filename="tipline-navigator-${slugOf(row.name)}.json"`,
-          'x-skipped': skippedField(skipped),
-        });
-        return layer;
+        return sendLayer(reply, slugOf(row.name), toLayer(row));
       },
     );
   }

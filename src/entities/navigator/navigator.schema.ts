@@ -14,10 +14,11 @@ const LayerTechnique = Type.Object({
   ),
   score: Type.Optional(
     Type.Integer({
-      description: '100: used. Absent: only sub-techniques of it are used.',
+      description:
+        'Of an actor or campaign 100: used. Of a feed how many of its actors and campaigns use it. Of the Sigma rules how many there are for it. Absent: the entry is the parent of an entered sub-technique.',
     }),
   ),
-  comment: Type.Optional(Type.String({ description: 'Who uses it.' })),
+  comment: Type.Optional(Type.String({ description: 'Who uses it, or where the rules are from.' })),
   enabled: Type.Boolean({ description: 'Always true.' }),
   links: Type.Optional(Type.Array(Link, { minItems: 1, description: 'The page of the technique at MITRE.' })),
   showSubtechniques: Type.Optional(
@@ -29,7 +30,7 @@ const LayerTechnique = Type.Object({
 
 export const NavigatorLayer = Type.Object(
   {
-    name: Type.String({ description: 'The name of the actor or campaign.' }),
+    name: Type.String({ description: 'The name of the actor, campaign or feed, or of the rules.' }),
     versions: Type.Object(
       {
         navigator: Type.String({ description: 'The first version of the Navigator that reads the format.' }),
@@ -42,7 +43,7 @@ export const NavigatorLayer = Type.Object(
     ),
     domain: Type.String({ description: 'Always enterprise-attack.' }),
     description: Type.Optional(
-      Type.String({ description: 'What its source says of the actor or campaign.' }),
+      Type.String({ description: 'What its source says of the actor or campaign, or what the layer has.' }),
     ),
     hideDisabled: Type.Boolean({ description: 'Always false.' }),
     techniques: Type.Array(LayerTechnique, {

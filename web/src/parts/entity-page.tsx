@@ -42,7 +42,7 @@ export function EntityPage({ kind, entity, badges, details, beside, besideSoftwa
       }
       actions={
         <>
-          <NavigatorDownload kind={kind} id={entity.id} />
+          <NavigatorDownload href={`/api/v1/${kind}s/${entity.id}/navigator`} />
           <SigmaDownload kind={kind} id={entity.id} />
         </>
       }

@@ -1,17 +1,24 @@
-import { Button } from '@mantine/core';
+import { Button, type ButtonProps } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 
-/** A button that downloads the techniques of an actor or campaign as a layer of the ATT&CK Navigator. */
-export function NavigatorDownload({ kind, id }: { kind: 'actor' | 'campaign'; id: string }) {
+interface NavigatorDownloadProps extends Pick<ButtonProps, 'size'> {
+  /** The address of the layer. */
+  href: string;
+  label?: string;
+}
+
+/** A button that downloads techniques as a layer of the ATT&CK Navigator. */
+export function NavigatorDownload({ href, label = 'Navigator layer', ...button }: NavigatorDownloadProps) {
   return (
     <Button
       component="a"
       variant="default"
       leftSection={<IconDownload size={16} />}
-      href={`/api/v1/${kind}s/${id}/navigator`}
+      href={href}
       download
+      {...button}
     >
-      Navigator layer
+      {label}
     </Button>
   );
 }

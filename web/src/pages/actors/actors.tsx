@@ -3,6 +3,7 @@ import { FilterSelect } from '../../parts/filter-select.tsx';
 import { SearchBox } from '../../parts/filter-text.tsx';
 import { formatNumber } from '../../parts/format.ts';
 import { ListPage, useListPage } from '../../parts/list-page.tsx';
+import { NavigatorDownload } from '../../parts/navigator-download.tsx';
 import { ActorTable } from './actor-table.tsx';
 
 const ACTIVITY = [
@@ -16,6 +17,7 @@ export function Actors() {
   return (
     <ListPage
       title="Actors"
+      actions={<NavigatorDownload href="/api/sigma/navigator" label="Sigma coverage layer" />}
       list={list}
       describeTotal={(total) => `${formatNumber(total)} known`}
       search={<SearchBox label="Name" placeholder="Any name or ATT&CK ID" {...field('q', true)} />}

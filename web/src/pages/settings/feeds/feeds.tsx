@@ -8,6 +8,7 @@ import { TlpBadge } from '../../../parts/badges.tsx';
 import { ConfirmButton } from '../../../parts/confirm-button.tsx';
 import { DataTable } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
+import { NavigatorDownload } from '../../../parts/navigator-download.tsx';
 import { QueryList } from '../../../parts/query-result.tsx';
 import { Note, SecondLine } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/time.tsx';
@@ -46,14 +47,7 @@ export function Feeds() {
           <DataTable
             label="Feeds"
             minWidth={800}
-            columns={[
-              'Feed',
-              'Format',
-              'Filters and options',
-              'TLP ceiling',
-              'Created by',
-              isAnalyst && 'Actions',
-            ]}
+            columns={['Feed', 'Format', 'Filters and options', 'TLP ceiling', 'Created by', 'Actions']}
           >
             {data.map((feed) => (
               <Table.Tr key={feed.slug}>
@@ -77,21 +71,22 @@ export function Feeds() {
                     changed <Time at={feed.changedAt} />
                   </SecondLine>
                 </Table.Td>
-                {isAnalyst && (
-                  <Table.Td>
-                    <Group gap="xs" wrap="nowrap">
+                <Table.Td>
+                  <Group gap="xs">
+                    <NavigatorDownload href={`/api/v1/feeds/${feed.slug}/navigator`} size="xs" />
+                    {isAnalyst && (
                       <Button size="xs" variant="default" onClick={() => setEditing(feed)}>
                         Edit
                       </Button>
-                      {isAdministrator && (
-                        <Button size="xs" variant="default" onClick={() => setWebhookOf(feed)}>
-                          Webhook
-                        </Button>
-                      )}
-                      <RemoveFeedButton slug={feed.slug} />
-                    </Group>
-                  </Table.Td>
-                )}
+                    )}
+                    {isAdministrator && (
+                      <Button size="xs" variant="default" onClick={() => setWebhookOf(feed)}>
+                        Webhook
+                      </Button>
+                    )}
+                    {isAnalyst && <RemoveFeedButton slug={feed.slug} />}
+                  </Group>
+                </Table.Td>
               </Table.Tr>
             ))}
           </DataTable>
