@@ -254,7 +254,7 @@ export interface HeldRow {
 
 export const STATE_COLUMNS = [
   ...(['tlp', 'whitelisted', 'expires_at', 'severity', 'confidence'] as const),
-  ...(['for_detection', 'last_seen', 'tags', 'value'] as const),
+  ...(['for_detection', 'last_seen', 'tags', 'value', 'epss', 'kev'] as const),
 ];
 
 /** A row as a caller sees it now. */

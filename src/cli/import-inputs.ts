@@ -79,6 +79,7 @@ export const PLURALS: Record<Counted, string> = {
   report: 'reports',
   attribute: 'attributes',
   relationship: 'relationships',
+  score: 'EPSS scores',
 };
 
 /** Returns the counts of indicators, with those of each other kind in the files as members. */

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { isUuid } from '../http/validation.ts';
 import type { Counted } from '../imports/import-context.ts';
 import { countRuns, findRuns } from '../imports/import-runs.queries.ts';
-import type { RestorePreview } from '../imports/restore.service.ts';
+import type { RestoredKind, RestorePreview } from '../imports/restore.service.ts';
 import { previewUndo, runPendingUndos, startUndo } from '../imports/undo.service.ts';
 import { cliActor, print, withDatabase } from './dependencies.ts';
 import { PLURALS } from './import-inputs.ts';
@@ -82,7 +82,7 @@ function withoutControls(line: string): string {
 
 /** Returns the lines that show what an undo or a removal would change, with counts. */
 export function previewLines({ kinds, shown }: RestorePreview): string[] {
-  const counted = Object.entries(kinds) as [Counted, NonNullable<RestorePreview['kinds'][Counted]>][];
+  const counted = Object.entries(kinds) as [Exclude<Counted, 'score'>, RestoredKind][];
   if (counted.length === 0) return ['It would change nothing.'];
   const columns = ['reverted', 'of these hidden', 'unchanged'];
   const lines = [''.padEnd(15) + columns.map((column) => column.padStart(17)).join('')];

@@ -13,6 +13,7 @@ import type {
   Tlp,
   Verdict,
 } from '../model/vocabulary.ts';
+import type { Epss, Kev } from '../model/vulnerability.ts';
 
 /** jsonb goes in as text (both drivers take it alike) and comes out parsed. */
 type Jsonb<T> = ColumnType<T, string, string>;
@@ -84,9 +85,13 @@ export interface Tables {
     modified_at: Date | null;
     /** The place of its last change among all changes; null: before the column existed, `number` is that place. */
     change_number: Generated<number | null>;
+    /** Of a CVE id: its EPSS score; null: none is known. */
+    epss: Epss | null;
+    kev: Kev | null;
   };
   /** The change numbers of each revision, and the time of the first one in microseconds since 1970. */
   change_date: { first_number: number; last_number: number; first_date: number; revision: number };
+  epss_score: { cve: string; score: number; percentile: number; date: string };
   indicator_summary: {
     type: IndicatorType;
     severity: Severity;
@@ -172,6 +177,7 @@ export interface Tables {
     delisted_at: Date | null;
     records: SourceRecord[] | null;
     files: string[] | null;
+    kev: Kev | null;
   };
   whitelist_state: {
     only_row: Generated<boolean>;
@@ -229,6 +235,8 @@ export interface Tables {
     last_seen: Date;
     tags: string[];
     value: string;
+    epss: Epss | null;
+    kev: Kev | null;
   };
   /** The same of links of indicators to actors and campaigns. */
   link_history: {

@@ -5,7 +5,7 @@ import { ApiError } from './errors.ts';
 
 /** The subset of JSON Schema that describes a query parameter. */
 interface ParameterSchema {
-  type: 'integer' | 'boolean' | 'string' | 'array';
+  type: 'integer' | 'number' | 'boolean' | 'string' | 'array';
   enum?: string[];
   /**
    * The items of a list. Words of an `enum` are separated by commas, given by repeating the parameter, or both; other
@@ -67,6 +67,7 @@ function parse(schema: ParameterSchema, given: string | string[]): Parsed {
   if (schema.items && !('enum' in schema.items)) return texts(schema, [given].flat());
   const text = String(given);
   if (schema.type === 'integer') return integer(schema, text);
+  if (schema.type === 'number') return decimal(schema, text);
   if (schema.type === 'boolean') {
     return text === 'true' || text === 'false' ? { value: text === 'true' } : { allowed: 'true or false' };
   }
@@ -104,6 +105,13 @@ function integer({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: ParameterSc
   return value >= minimum && value <= maximum
     ? { value }
     : { allowed: `a whole number from ${minimum} to ${maximum}` };
+}
+
+function decimal({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: ParameterSchema, text: string): Parsed {
+  const value = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+  return value >= minimum && value <= maximum
+    ? { value }
+    : { allowed: `a number from ${minimum} to ${maximum}, with a point` };
 }
 
 function string({ minLength = 1, maxLength = 1024 }: ParameterSchema, text: string): Parsed {

@@ -9,6 +9,7 @@ import type {
   Sophistication,
   Tlp,
 } from '../model/vocabulary.ts';
+import type { Epss, Kev } from '../model/vulnerability.ts';
 
 /**
  * A record that importers yield. A field that the file does not state is null: the writer applies the
@@ -24,6 +25,7 @@ export type ImportRecord =
   | ReportRecord
   | AttributeRecord
   | RelationshipRecord
+  | EpssRecord
   | RejectedRecord;
 
 interface EntityRecord {
@@ -59,6 +61,8 @@ export interface IndicatorRecord extends EntityRecord {
   widestOfRange?: number;
   /** The complete current statement of its source: earlier undated statements no longer hold. */
   isCompleteStatement?: boolean;
+  /** What CISA's catalogue states about a vulnerability; absent: nothing. */
+  kev?: Kev;
   /** The other statements of the record; several of another Tipline's; absent: none. */
   records?: SourceRecord[];
 }
@@ -158,10 +162,17 @@ export interface RelationshipRecord {
   tlp: Tlp | null;
 }
 
+/** The score of a vulnerability, which is no indicator. Scores are public: they have no marking. */
+export interface EpssRecord extends Epss {
+  kind: 'score';
+  /** Normalized. */
+  cve: string;
+}
+
 export interface RejectedRecord {
   kind: 'rejected';
   /** The kind of the rejected record. */
-  of: EntityKind | 'relationship';
+  of: EntityKind | 'relationship' | 'score';
   /** Short and stable, for counting: `not a valid domain`, `unknown type: app:id`. No values in it. */
   reason: string;
   /** The place in the file, for people: `line 12`, `object 3 (indicator--…)`. */

@@ -1,4 +1,5 @@
 import { normalize } from '../model/normalize.ts';
+import { parseDate } from './dates.ts';
 import { type Importer, UnreadableInput } from './importer.ts';
 import { type RecordResult, readJsonFeed } from './json-feed.ts';
 import type { JsonLimits } from './json-pieces.ts';
@@ -10,6 +11,7 @@ import {
   indicatorRecord,
   isObject,
   RecordRejected,
+  shortTextOf,
   tagsOf,
   textOf,
 } from './record-fields.ts';
@@ -47,9 +49,21 @@ function readRecord(entry: Fields): RecordResult[] {
       productOf(entry),
     ]),
     firstSeen: dateOf(entry, 'dateAdded'),
+    kev: {
+      dateAdded: dayOf(entry, 'dateAdded'),
+      dueDate: dayOf(entry, 'dueDate'),
+      knownRansomware: isRansomware,
+      requiredAction: shortTextOf(field(entry, 'requiredAction')),
+    },
   };
   return [indicatorRecord(normalize('CVE', cve), stated)];
 }
+
+/** Returns a day; null: none that can be read, which is no reason to reject the entry. */
+const dayOf = (entry: Fields, name: string) =>
+  parseDate(textOf(field(entry, name)) ?? '')
+    ?.toISOString()
+    .slice(0, 10) ?? null;
 
 /** Returns the product; null for `Multiple Products`, which names none. */
 function productOf(entry: Fields): string | null {

@@ -4,6 +4,7 @@ import { Value } from 'typebox/value';
 import { feodoImporter, malwareBazaarImporter, threatFoxImporter, urlhausImporter } from './abusech.ts';
 import { dropImporter, dshieldImporter } from './block-lists.ts';
 import { csvImporter } from './csv.ts';
+import { epssImporter } from './epss.ts';
 import { galaxyImporter } from './galaxy.ts';
 import { type Importer, type ImportInput, UnreadableInput } from './importer.ts';
 import { jsonImporter } from './json.ts';
@@ -32,6 +33,7 @@ export const IMPORTERS: readonly Importer[] = [
   galaxyImporter,
   dropImporter,
   dshieldImporter,
+  epssImporter,
   textImporter(),
   csvImporter(),
 ];

@@ -63,7 +63,7 @@ export async function writePlanned<Plan extends Planned>(
   return planned;
 }
 
-export type Counted = EntityKind | 'relationship';
+export type Counted = EntityKind | 'relationship' | 'score';
 type Outcome = 'new' | 'updated' | 'unchanged' | 'rejected';
 
 /** Counts of one kind of object; `read` is the sum of the other four. */

@@ -195,6 +195,7 @@ function withRecord(
     files: record.file === undefined ? [] : [record.file],
     delistedAt: null,
     records: latestRecords(record.records ?? []),
+    kev: record.kev ?? null,
   };
   if (!before) return said;
   // The return of a delisted indicator to a snapshot list is a sighting.

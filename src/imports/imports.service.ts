@@ -4,6 +4,7 @@ import { hasActiveReaders, hasOneConnection } from '../db/readers.ts';
 import { knownIndicators, updateStatistics } from '../db/statistics.ts';
 import type { EntityRecord } from '../entities/resolution/entity-kinds.ts';
 import {
+  type EpssRecord,
   type Importer,
   type ImportInput,
   type ImportRecord,
@@ -22,6 +23,7 @@ import {
   importRelationships,
   type PendingRelationships,
 } from './import-relationships.ts';
+import { importScores } from './import-scores.ts';
 
 /** The target duration of a batch: other writers wait for the revision that long. */
 const BATCH_MS = 150;
@@ -64,6 +66,7 @@ interface Batch {
   indicators: IndicatorRecord[];
   entities: Map<EntityRecord['kind'], EntityRecord[]>;
   relationships: RelationshipRecord[];
+  scores: EpssRecord[];
   size: number;
 }
 
@@ -215,7 +218,7 @@ function nextLimit(size: number, ms: number, wantedMs: number): number {
 }
 
 function newBatch(): Batch {
-  return { indicators: [], entities: new Map(), relationships: [], size: 0 };
+  return { indicators: [], entities: new Map(), relationships: [], scores: [], size: 0 };
 }
 
 function addToBatch(
@@ -226,6 +229,11 @@ function addToBatch(
 ): void {
   if (record.kind === 'rejected') {
     counts.reject(record.of, record.reason, `${fileName}, ${record.where}`);
+    return;
+  }
+  if (record.kind === 'score') {
+    batch.size++;
+    batch.scores.push(record);
     return;
   }
   // A record above the ceiling would hide the object from the importer, and from others who see it now. The rejection
@@ -266,4 +274,5 @@ function widthProblem(
 async function importBatch(context: ImportContext, batch: Batch, dryRunState: DryRun): Promise<void> {
   for (const [kind, records] of batch.entities) await importEntities(context, kind, records);
   if (batch.indicators.length > 0) await importIndicators(context, batch.indicators, dryRunState);
+  if (batch.scores.length > 0) await importScores(context, batch.scores);
 }

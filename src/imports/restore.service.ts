@@ -39,7 +39,7 @@ interface FoundObjects {
 }
 
 /** Counts of the objects of one kind. */
-interface RestoredKind {
+export interface RestoredKind {
   /** Objects whose earlier statement is restored, or whose statement is deleted. */
   restored: number;
   /** Those of them that no source states any more; they are hidden. */

@@ -7,6 +7,7 @@ import { defang } from '../model/refang.ts';
 import type { SourceRecord } from '../model/source-record.ts';
 import { compareTlp, decidingStatement, type SourceStatement } from '../model/statement.ts';
 import { refangedSearch, slugOf } from '../model/text.ts';
+import type { Epss, Kev } from '../model/vulnerability.ts';
 import type { AnalystRow, findAdditionalColumns, findSuppressingEntry } from './details.queries.ts';
 import type { readIndicator } from './indicators.app.schema.ts';
 import type { Indicator, IndicatorContext } from './indicators.schema.ts';
@@ -28,8 +29,21 @@ export function toIndicator(row: IndicatorRow): Static<typeof Indicator> {
     firstSeen: row.first_seen.toISOString(),
     lastSeen: row.last_seen.toISOString(),
     expiresAt: row.expires_at?.toISOString() ?? null,
+    ...(row.type === 'CVE' && { epss: toEpss(row.epss), kev: toKev(row.kev) }),
   };
 }
+
+/** Members in a fixed order: the database returns them in another. */
+const toEpss = (epss: Epss | null) =>
+  epss && { score: epss.score, percentile: epss.percentile, date: epss.date };
+
+const toKev = (kev: Kev | null) =>
+  kev && {
+    dateAdded: kev.dateAdded,
+    dueDate: kev.dueDate,
+    knownRansomware: kev.knownRansomware,
+    requiredAction: kev.requiredAction,
+  };
 
 export function toContext(row: ContextRow, now: Date): IndicatorContext {
   const enrichments = row.enrichments.map(toEnrichment);

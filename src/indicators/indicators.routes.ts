@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { CHANGE_CURSOR, type ChangeFeed } from '../changes/change-feed.ts';
 import type { Read } from '../db/database.ts';
-import type { PageRequest, Parent } from '../db/expressions.ts';
+import type { Parent } from '../db/expressions.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { AccessTracker } from '../enrichment/access-tracker.ts';
 import { exportRequest, pageOf, splitOptions } from '../exports/export-request.ts';
@@ -33,6 +33,7 @@ import {
   findContext,
   findIndicator,
   type IndicatorFilters,
+  type SortedPage,
 } from './read/indicators.queries.ts';
 import { listIndicators, listLinkedIndicators } from './read/list.queries.ts';
 
@@ -72,7 +73,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
     request: FastifyRequest,
     reply: FastifyReply,
     filters: IndicatorFilters,
-    asked: PageRequest,
+    asked: SortedPage,
     parent?: Parent,
   ): Promise<FastifyReply> => {
     const { page, pageSize } = asked;
@@ -123,8 +124,10 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       },
     },
     async (request, reply) => {
-      const [given, { page, pageSize, format, ...filters }] = splitOptions(request.query);
+      const [given, { page, pageSize, sort, format, ...filters }] = splitOptions(request.query);
       if (format !== 'json') {
+        if (sort !== 'lastSeen')
+          throw new ApiError('invalid_parameter', 'sort applies to json only; exports have limit and order.');
         const selection = {
           principal: request.principal,
           filters,
@@ -136,7 +139,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       }
       const options = optionsFor(format, given, undefined, exporter.publicAddress);
       if ('error' in options) throw new ApiError('invalid_parameter', options.error);
-      return sendList(request, reply, filters, { page, pageSize });
+      return sendList(request, reply, filters, { page, pageSize, ...sortOf(sort) });
     },
   );
 
@@ -161,10 +164,10 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         },
       },
       async (request, reply) => {
-        const { page, pageSize, ...filters } = request.query;
+        const { page, pageSize, sort, ...filters } = request.query;
         const id = request.params.id.toLowerCase();
         if (!isUuid(id)) throw new ApiError('not_found', `There is no such ${kind}.`);
-        return sendList(request, reply, filters, { page, pageSize }, { kind, id });
+        return sendList(request, reply, filters, { page, pageSize, ...sortOf(sort) }, { kind, id });
       },
     );
   }
@@ -211,6 +214,10 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
   );
 };
 
+/** The default order has no sort: an index has it. */
+const sortOf = (sort: 'lastSeen' | 'epss') =>
+  sort === 'epss' ? { sort: { by: sort, ascending: false } } : {};
+
 /** Returns whether the request is for an export, whose media type `format` decides. The list itself is JSON. */
 function isExport({ query }: FastifyRequest): boolean {
   return ((query as { format?: unknown }).format ?? 'json') !== 'json';
@@ -220,12 +227,12 @@ function isExport({ query }: FastifyRequest): boolean {
 function cacheKeyOf(
   { tlpCeiling }: Principal,
   filters: IndicatorFilters,
-  page: PageRequest,
+  { page, pageSize, sort }: SortedPage,
   parent?: Parent,
 ): string {
   const asked = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
   const list = parent ? [parent.kind, parent.id] : ['indicators'];
-  return JSON.stringify([...list, tlpCeiling, page.page, page.pageSize, ...asked]);
+  return JSON.stringify([...list, tlpCeiling, page, pageSize, sort?.by ?? null, ...asked]);
 }
 
 /** Returns whether the URL requests a page. The default page is for the list: an export is otherwise complete. */

@@ -37,6 +37,50 @@ const firstSeen = dateTime({ description: 'When it was first seen, as its source
 const lastSeen = dateTime({ description: 'When it was last seen, as its sources say.' });
 const expiresAt = nullable(dateTime({ description: 'Not returned from this instant on; null: never.' }));
 
+const day = (description: string) => Type.String({ format: 'date', description });
+
+/** Of a CVE id alone; indicators of other types have no such members. */
+const vulnerability = {
+  epss: Type.Optional(
+    nullable(
+      Type.Object(
+        {
+          score: Type.Number({
+            minimum: 0,
+            maximum: 1,
+            description: 'The probability that it is exploited within 30 days.',
+          }),
+          percentile: Type.Number({
+            minimum: 0,
+            maximum: 1,
+            description: 'The share of all vulnerabilities with the same or a lower score.',
+          }),
+          date: day('The first day of the published scores on which both had these values.'),
+        },
+        { description: 'Of a CVE id: its EPSS score (FIRST); null: none is known.' },
+      ),
+    ),
+  ),
+  kev: Type.Optional(
+    nullable(
+      Type.Object(
+        {
+          dateAdded: nullable(day('When it was added to the catalogue.')),
+          dueDate: nullable(day('Until when agencies of the United States must act.')),
+          knownRansomware: Type.Boolean({
+            description: 'Whether ransomware campaigns are known to use it; false: not known.',
+          }),
+          requiredAction: nullable(Type.String({ description: 'What to do.' })),
+        },
+        {
+          description:
+            'Of a CVE id: its entry in CISA’s catalogue of known exploited vulnerabilities; null: it has none, or no source has the catalogue.',
+        },
+      ),
+    ),
+  ),
+};
+
 export const Indicator = Type.Object(
   {
     id,
@@ -50,6 +94,7 @@ export const Indicator = Type.Object(
     firstSeen,
     lastSeen,
     expiresAt,
+    ...vulnerability,
   },
   {
     $id: 'Indicator',
@@ -67,6 +112,26 @@ export const Indicator = Type.Object(
         firstSeen: '2023-04-04T19:05:32.551Z',
         lastSeen: '2026-08-23T00:00:00.000Z',
         expiresAt: null,
+      },
+      {
+        id: '94d6a4b8-2c4e-5b7e-9bd1-6a9c2d6f2f7a',
+        type: 'CVE',
+        value: 'CVE-2023-23397',
+        confidence: 90,
+        severity: 'CRITICAL',
+        tlp: 'CLEAR',
+        tags: ['kev', 'ransomware'],
+        source: 'CISA KEV',
+        firstSeen: '2023-03-14T00:00:00.000Z',
+        lastSeen: '2023-03-14T00:00:00.000Z',
+        expiresAt: null,
+        epss: { score: 0.93545, percentile: 0.99823, date: '2026-11-25' },
+        kev: {
+          dateAdded: '2023-03-14',
+          dueDate: '2023-04-04',
+          knownRansomware: true,
+          requiredAction: 'Apply updates per vendor instructions.',
+        },
       },
     ],
   },
@@ -109,6 +174,20 @@ export const indicatorFilters = {
       examples: [true],
     }),
   ),
+  exploited: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything else.',
+      examples: [false],
+    }),
+  ),
+  minEpss: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Vulnerabilities with an EPSS score of at least this.',
+    }),
+  ),
   since: Type.Optional(
     dateTime({
       description: 'lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC).',
@@ -126,9 +205,20 @@ export const indicatorFilters = {
   ),
 };
 
+const listSort = {
+  sort: stringEnum(['lastSeen', 'epss'], {
+    title: 'ListSort',
+    default: 'lastSeen',
+    description:
+      'The newest sighting first; or the highest EPSS score first, then what has none. Faster with type=CVE. Only for json.',
+    examples: ['epss'],
+  }),
+};
+
 export const IndicatorQuery = Type.Object({
   ...pageParameters(100, MAX_PAGE_SIZE),
   ...indicatorFilters,
+  ...listSort,
   format: stringEnum(['json', ...FORMAT_NAMES], {
     title: 'ListFormat',
     default: 'json',
@@ -142,7 +232,7 @@ export type IndicatorQuery = Static<typeof IndicatorQuery>;
 /** Returns the parameters of the list of an actor's or a campaign's indicators: those of the list without this one. */
 export function linkedIndicatorQuery(own: 'actorId' | 'campaignId') {
   const { [own]: _, ...filters } = indicatorFilters;
-  return Type.Object({ ...pageParameters(100, MAX_PAGE_SIZE), ...filters });
+  return Type.Object({ ...pageParameters(100, MAX_PAGE_SIZE), ...filters, ...listSort });
 }
 
 export const ExportParameters = Type.Object({
@@ -210,6 +300,7 @@ export const IndicatorContext = Type.Object(
     confidenceLocked: Type.Boolean({ description: 'An analyst has pinned the confidence.' }),
     tlp: tlp(),
     tags,
+    ...vulnerability,
     source: Type.Object(
       {
         name: Type.String({ description: 'Its name.' }),

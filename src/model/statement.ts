@@ -1,6 +1,7 @@
 import { effectiveConfidence } from './confidence.ts';
 import { mergeRecords, type SourceRecord, sameRecords } from './source-record.ts';
 import { type IndicatorType, SEVERITIES, type Severity, TLPS, type Tlp } from './vocabulary.ts';
+import { type Kev, mergeKev, sameKev } from './vulnerability.ts';
 
 /** The statement of one source about one indicator. Null: not stated. */
 export interface Statement {
@@ -28,6 +29,8 @@ export interface Statement {
   delistedAt: Date | null;
   /** The other statements of its records, the latest first. */
   records: readonly SourceRecord[];
+  /** What CISA's catalogue of known exploited vulnerabilities states about a vulnerability; null: nothing. */
+  kev: Kev | null;
 }
 
 /**
@@ -70,6 +73,8 @@ export interface ResolvedIndicator {
   ofCertificate: boolean;
   /** Whether any source has records about it. */
   hasRecords: boolean;
+  /** What CISA's catalogue states, by a source whose list still has it; null: nothing. */
+  kev: Kev | null;
 }
 
 /**
@@ -95,6 +100,7 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     // An indicator that is stated again is on the list again.
     delistedAt: a.delistedAt && b.delistedAt && latest(a.delistedAt, b.delistedAt),
     records: mergeRecords(a.records, b.records),
+    kev: mergeKev(a.kev, b.kev),
   };
 }
 
@@ -144,7 +150,8 @@ export function sameShownStatement(a: Statement, b: Statement): boolean {
     a.ofCertificate === b.ofCertificate &&
     a.tags.length === b.tags.length &&
     a.tags.every((tag, i) => tag === b.tags[i]) &&
-    sameRecords(a.records, b.records)
+    sameRecords(a.records, b.records) &&
+    sameKev(a.kev, b.kev)
   );
 }
 
@@ -182,6 +189,9 @@ export function resolve(
     forDetection: statements.some(({ forDetection }) => forDetection),
     ofCertificate: statements.some(({ ofCertificate }) => ofCertificate),
     hasRecords: statements.some(({ records }) => records.length > 0),
+    kev: statements
+      .filter(({ delistedAt }) => !delistedAt)
+      .reduce<Kev | null>((kev, said) => mergeKev(kev, said.kev), null),
   };
 }
 

@@ -114,6 +114,13 @@ const FEED_RULES = {
     intervalSeconds: 6 * HOUR,
     importer: 'kev',
   },
+  epss: {
+    ...file,
+    title: 'FIRST EPSS: the scores of all CVE ids, which indicators with these ids then show',
+    address: 'https://epss.empiricalsecurity.com/epss_scores-current.csv.gz',
+    intervalSeconds: 12 * HOUR,
+    importer: 'epss',
+  },
   otx: {
     ...file,
     title: 'LevelBlue OTX: subscribed pulses that have changed',

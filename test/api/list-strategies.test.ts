@@ -13,14 +13,33 @@ const HOUR = 3_600_000;
 const COUNT = 60;
 const TAGS = ['often', 'seldom', 'old'];
 
+/** A third are vulnerabilities, of which some have a score and some are exploited. */
+function identityOf(i: number): ['DOMAIN' | 'URL' | 'CVE', string] {
+  if (i % 3 === 0) return ['URL', `https://test-feed.net/n${i}`];
+  return i % 3 === 1 ? ['DOMAIN', `n${i}.test-feed.net`] : ['CVE', `CVE-2026-1${String(i).padStart(3, '0')}`];
+}
+
+const scores = Array.from({ length: COUNT }, (_, i) => i)
+  .filter((i) => i % 3 === 2 && i % 4 > 0)
+  .map((i) => ({
+    kind: 'score' as const,
+    cve: identityOf(i)[1],
+    score: (i % 5) / 5,
+    percentile: 0.5,
+    date: '2026-05-01',
+  }));
+
 /** Many share a sighting; some expire soon, some have expired; one tag is only on the oldest. */
 const records = Array.from({ length: COUNT }, (_, i) =>
-  indicatorRecord(i % 3 ? 'DOMAIN' : 'URL', i % 3 ? `n${i}.test-feed.net` : `https://test-feed.net/n${i}`, {
+  indicatorRecord(...identityOf(i), {
     severity: SEVERITIES[i % SEVERITIES.length] ?? 'LOW',
     tlp: TLPS[i % TLPS.length] ?? 'RED',
     lastSeen: new Date(NOW.getTime() - Math.floor(i / 4) * HOUR),
     expiresAt: i % 7 ? null : new Date(NOW.getTime() + (i % 2 ? 1 : -1) * i * 1000),
     forDetection: i % 5 > 0,
+    ...(i % 6 === 5 && {
+      kev: { dateAdded: null, dueDate: null, knownRansomware: i % 4 === 1, requiredAction: null },
+    }),
     tags: [...(i % 2 ? ['often'] : []), ...(i % 20 ? [] : ['seldom']), ...(i > 50 ? ['old'] : [])],
   }),
 );
@@ -28,11 +47,13 @@ const records = Array.from({ length: COUNT }, (_, i) =>
 const filters = fc.record(
   {
     q: fc.constantFrom('n', 'n1', 'n12', 'test-feed', 'nothing'),
-    type: fc.constantFrom('DOMAIN' as const, 'URL' as const),
+    type: fc.constantFrom('DOMAIN' as const, 'URL' as const, 'CVE' as const),
     severity: fc.constantFrom(...SEVERITIES),
     tag: fc.constantFrom(...TAGS, 'never'),
     minConfidence: fc.constantFrom(0, 50, 80),
     forDetection: fc.boolean(),
+    exploited: fc.boolean(),
+    minEpss: fc.constantFrom(0, 0.2, 0.6, 1),
     since: fc.constantFrom(new Date(NOW.getTime() - 5 * HOUR).toISOString()),
   },
   { requiredKeys: [] },
@@ -48,7 +69,7 @@ onEveryEngine((engine) => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await startHarness(engine);
-    await harness.load(records);
+    await harness.load([...records, ...scores]);
   });
   afterAll(() => harness.close());
 
@@ -60,7 +81,8 @@ onEveryEngine((engine) => {
     by: string,
     ascending: boolean,
   ) => {
-    const column = { lastSeen: 'last_seen', firstSeen: 'first_seen' }[by] ?? by;
+    const column =
+      { lastSeen: 'last_seen', firstSeen: 'first_seen', epss: "(epss ->> 'score')::float8" }[by] ?? by;
     const { rows } = await sql<{ id: string }>`select id from indicator
       where not whitelisted and tlp <= ${ceiling}::tlp and coalesce(expires_at > ${now}::timestamptz, true)
         and (${wanted.q ?? null}::text is null or strpos(lower(normalized), ${wanted.q ?? ''}) > 0)
@@ -69,8 +91,12 @@ onEveryEngine((engine) => {
         and (${wanted.tag ?? null}::text is null or ${wanted.tag ?? ''} = any (tags))
         and confidence >= ${wanted.minConfidence ?? 0}
         and (${wanted.forDetection ?? null}::boolean is null or for_detection = ${wanted.forDetection ?? true})
+        and (${wanted.exploited ?? null}::boolean is null or (kev is not null) = ${wanted.exploited ?? true})
+        and (${wanted.minEpss ?? null}::float8 is null or (epss ->> 'score')::float8 >= ${wanted.minEpss ?? 0}::float8)
         and (${wanted.since ?? null}::text is null or last_seen >= ${wanted.since ?? NOW}::timestamptz)
-      order by ${sql.raw(`${column} ${ascending ? 'asc' : 'desc'}`)}, last_seen desc, id`.execute(harness.db);
+      order by ${sql.raw(`${column} ${ascending ? 'asc' : 'desc'}${by === 'epss' ? ' nulls last' : ''}`)}, last_seen desc, id`.execute(
+      harness.db,
+    );
     return rows.map(({ id }) => id);
   };
 

@@ -56,6 +56,7 @@ function statementOf(record: IndicatorRecord): Statement {
     importedAt: NOW,
     tags: uniqueTags(record.tags),
     delistedAt: null,
+    kev: null,
   };
 }
 
@@ -65,6 +66,7 @@ function exportRow({ value, record, ids, statement }: Row): Omit<ExportIndicator
   const {
     sourceId: _,
     hasRecords: __,
+    kev: ___,
     ...shown
   } = resolve(record.type, [{ ...statement, source: SOURCE }], [], null);
   return {

@@ -23,8 +23,26 @@ it.each([
       severity,
       tags,
       firstSeen: new Date('2025-08-25'),
+      kev: {
+        dateAdded: '2025-08-25',
+        dueDate: null,
+        knownRansomware: use === 'Known',
+        requiredAction: null,
+      },
       forDetection: true,
     }),
+  ]);
+});
+
+it.each([
+  ['a day', '2025-09-15', '2025-09-15'],
+  ['a day that the calendar lacks', '2025-02-30', null],
+  ['a number', 20250915, null],
+  ['no text', ' ', null],
+])('reads %s as the due date', async (_, dueDate, read) => {
+  const { records } = await run({ vulnerabilities: [{ ...entry, dueDate, requiredAction: 'Act.' }] });
+  expect(records).toEqual([
+    expect.objectContaining({ kev: expect.objectContaining({ dueDate: read, requiredAction: 'Act.' }) }),
   ]);
 });
 

@@ -204,6 +204,7 @@ describe('createImporter', () => {
     'malwarebazaar',
     'feodo',
     'kev',
+    'epss',
     'otx',
     'galaxy',
   ] as const)('creates %s without options', (kind) =>

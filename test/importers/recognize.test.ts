@@ -24,6 +24,8 @@ describe('recognizeFormat', () => {
     ['Mozilla/4.0\ncurl/8.0', null],
     ['{"title":"KEV","catalogVersion":"1","vulnerabilities":[]}', 'kev'],
     ['{"vulnerabilities":[]}', null],
+    ['#model_version:v2025.03.14,score_date:2026-05-01T12:55:00Z\ncve,epss,percentile\n', 'epss'],
+    ['#score_date:2026-05-01\n192.0.2.1\n', 'text'],
     ['{"1":[{"ioc_value":"192.0.2.1","ioc_type":"ip"}]}', 'threatfox'],
     ['{"query_status":"ok","data":[{"ioc":"192.0.2.1","ioc_type":"ip"}]}', 'threatfox'],
     ['{"query_status":"unknown_auth_key"}', 'threatfox'],

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,8 +8,8 @@ import { secretBox } from '../../src/secrets/secret-box.ts';
 import { findStoredSource } from '../../src/sources/feeds.queries.ts';
 import { zipFile } from '../outbound/zip-file.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import type { Asked } from '../support/feed-server.ts';
-import { type Harness, NOW, startHarness } from '../support/harness.ts';
+import type { Asked, Reply } from '../support/feed-server.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { type Feeds, startFeeds } from './feeds.ts';
 
 const DAY = 86_400;
@@ -721,6 +722,41 @@ onEveryEngine((engine) => {
     expect(await values()).toEqual(['CVE-2026-1000', 'mapped.test-feed.net']);
     expect((await tipline.get('/api/v1/indicators?type=CVE')).json().data[0].severity).toBe('CRITICAL');
     expect((await tipline.get('/api/v1/indicators?type=DOMAIN')).json().data[0].confidence).toBe(90);
+  });
+
+  it('reads the compressed scores of EPSS from where the address leads, and only new ones', async () => {
+    await tipline.load([indicatorRecord('CVE', 'CVE-2026-1000')]);
+    const scores = (day: number, score: string) =>
+      gzipSync(
+        `#model_version:v2025.03.14,score_date:2026-05-0${day}T12:55:00Z\ncve,epss,percentile\nCVE-2026-1000,${score},0.75\nCVE-2026-2000,0.5,0.5\n`,
+      );
+    let file = scores(1, '0.25');
+    const answer = (asked: Asked): Reply => {
+      if (asked.url.endsWith('-current.csv.gz'))
+        return { status: 302, headers: { location: '/epss_scores-of-the-day.csv.gz' } };
+      const etag = `"${createHash('sha1').update(file).digest('hex')}"`;
+      return asked.headers['if-none-match'] === etag ? { status: 304 } : { body: file, headers: { etag } };
+    };
+    feeds.server.answer(answer);
+    const id = await feeds.add({
+      kind: 'epss',
+      address: `${feeds.server.address}/epss_scores-current.csv.gz`,
+    });
+    const epssOf = async () =>
+      (await tipline.get('/api/v1/indicators')).json().data.map(({ epss }: { epss: object }) => epss);
+    expect((await feeds.run(id)).error).toBeNull();
+    expect(await epssOf()).toEqual([{ score: 0.25, percentile: 0.75, date: '2026-05-01' }]);
+    const revision = await readRevision(tipline.db);
+    expect(await feeds.run(id)).toEqual({ error: null, counts: null });
+    file = scores(2, '0.25');
+    expect((await feeds.run(id)).counts).toMatchObject({ read: 0, others: { read: 2, unchanged: 2 } });
+    expect(await readRevision(tipline.db)).toBe(revision);
+    file = scores(3, '0.3');
+    expect((await feeds.run(id)).counts).toMatchObject({ others: { updated: 1, unchanged: 1 } });
+    expect(await epssOf()).toEqual([{ score: 0.3, percentile: 0.75, date: '2026-05-03' }]);
+    file = gzipSync('<!DOCTYPE html><html><body>Moved</body></html>');
+    expect((await feeds.run(id)).error).toContain('HTML');
+    expect(await epssOf()).toEqual([{ score: 0.3, percentile: 0.75, date: '2026-05-03' }]);
   });
 
   it('decompresses gzip up to the allowed size', async () => {

@@ -24,6 +24,7 @@ const silent: Statement = {
   files: [],
   delistedAt: null,
   records: [],
+  kev: null,
 };
 
 const says = (name: string, fields: Partial<SourceStatement> = {}): SourceStatement => ({
@@ -52,7 +53,15 @@ describe("resolving an indicator's statements", () => {
       forDetection: true,
       ofCertificate: false,
       hasRecords: false,
+      kev: null,
     });
+  });
+
+  it('has what CISA’s catalogue states by sources whose list still has it', () => {
+    const kev = { dateAdded: '2026-05-01', dueDate: null, knownRansomware: false, requiredAction: null };
+    const resolved = (...statements: SourceStatement[]) => resolve('CVE', statements, [], null).kev;
+    expect(resolved(says('a'), says('b', { kev }))).toEqual(kev);
+    expect(resolved(says('a'), says('b', { kev, delistedAt: at('2026-05-02') }))).toBeNull();
   });
 
   it("sets the expiry from the record, else from the type's TTL after the last sighting, else none", () => {

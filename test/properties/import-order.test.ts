@@ -360,6 +360,14 @@ describe('merging statements', () => {
     importedAt: date,
     tags: tags.map((list) => [...list].sort()),
     delistedAt: fc.option(date),
+    kev: fc.option(
+      fc.record({
+        dateAdded: fc.constantFrom(null, '2026-05-01', '2026-05-02'),
+        dueDate: fc.constantFrom(null, '2026-06-01'),
+        knownRansomware: fc.boolean(),
+        requiredAction: fc.constantFrom(null, 'Patch.', 'Remove.'),
+      }),
+    ),
     records: fc.uniqueArray(sourceRecord, { maxLength: 4 }).map(latestRecords),
     files: fc
       .uniqueArray(fc.nat(2 * MAX_FILES).map(fileId), { maxLength: MAX_FILES })

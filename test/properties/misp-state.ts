@@ -56,6 +56,7 @@ function readStatements(records: IndicatorRecord[]) {
       files: [],
       importedAt: IMPORTED_AT,
       delistedAt: null,
+      kev: null,
       records: record.records ?? [],
     };
     const before = statements.get(id)?.statement;

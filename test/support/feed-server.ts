@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-interface Reply {
+export interface Reply {
   status?: number;
   headers?: Record<string, string>;
   body?: string | Buffer;

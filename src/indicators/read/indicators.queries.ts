@@ -16,6 +16,7 @@ import type { LimitOrder } from '../../formats/format.ts';
 import type { Instant } from '../../model/dates.ts';
 import { searchForms, searchText } from '../../model/text.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
+import type { Epss, Kev } from '../../model/vulnerability.ts';
 
 export interface IndicatorFilters {
   q?: string;
@@ -29,6 +30,10 @@ export interface IndicatorFilters {
   minConfidence?: number;
   /** Whether they may be used in rules and block lists. */
   forDetection?: boolean;
+  /** Whether CISA's catalogue of known exploited vulnerabilities has it. */
+  exploited?: boolean;
+  /** An EPSS score of at least this, 0 to 1. */
+  minEpss?: number;
   /** ISO 8601. */
   since?: string;
   /** Only these. */
@@ -51,15 +56,19 @@ export const filterNameOf = (kind: Parent['kind']) => (kind === 'actor' ? 'actor
 export const filterOf = ({ kind, id }: Parent): IndicatorFilters => ({ [filterNameOf(kind)]: id });
 
 /** The sort keys of a list. Ties are in the list's default order. */
-export const SORTS = ['lastSeen', 'firstSeen', 'confidence', 'severity'] as const;
+export const SORTS = ['lastSeen', 'firstSeen', 'confidence', 'severity', 'epss'] as const;
 export type Sort = (typeof SORTS)[number];
 
+/** The EPSS score. Must equal the expression of its index. */
+const EPSS_SCORE = sql`(indicator.epss ->> 'score')::double precision`;
+
 const SORT_COLUMNS = {
-  lastSeen: 'last_seen',
-  firstSeen: 'first_seen',
-  confidence: 'confidence',
-  severity: 'severity',
-} as const satisfies Record<Sort, string>;
+  lastSeen: sql`indicator.last_seen`,
+  firstSeen: sql`indicator.first_seen`,
+  confidence: sql`indicator.confidence`,
+  severity: sql`indicator.severity`,
+  epss: EPSS_SCORE,
+} as const satisfies Record<Sort, RawBuilder<unknown>>;
 
 /** A page with its sort; without one it is in the list's default order, the newest sighting first. */
 export interface SortedPage extends PageRequest {
@@ -78,6 +87,8 @@ export interface IndicatorRow {
   first_seen: Instant;
   last_seen: Instant;
   expires_at: Instant | null;
+  epss: Epss | null;
+  kev: Kev | null;
 }
 
 /** The columns of `IndicatorRow`. */
@@ -93,6 +104,8 @@ export const INDICATOR_COLUMNS = [
   'indicator.first_seen',
   'indicator.last_seen',
   'indicator.expires_at',
+  'indicator.epss',
+  'indicator.kev',
 ] as const;
 
 /**
@@ -131,6 +144,7 @@ export function otherConditions(
   principal: Principal,
   links: LinkTables = CURRENT_LINKS,
 ) {
+  const { exploited, minEpss } = filters;
   const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore, reportId, ids } =
     filters;
   const conditions = [
@@ -143,6 +157,10 @@ export function otherConditions(
     sourceId && statedBy(sourceId, principal),
     pinned && sql<SqlBool>`indicator.pinned_confidence is not null`,
     createdSince && sql<SqlBool>`indicator.created_at >= ${createdSince}::timestamptz`,
+    // Parts of the condition are those of the partial index.
+    exploited !== undefined &&
+      (exploited ? sql<SqlBool>`indicator.kev is not null` : sql<SqlBool>`indicator.kev is null`),
+    minEpss !== undefined && sql<SqlBool>`(indicator.type = 'CVE' and ${EPSS_SCORE} >= ${minEpss})`,
     expiresBefore && sql<SqlBool>`indicator.expires_at <= ${expiresBefore}::timestamptz`,
   ];
   return conditions.filter((condition) => typeof condition === 'object');
@@ -195,8 +213,9 @@ function statedBy(sourceId: string, principal: Principal) {
 export function sorted({ sort }: Pick<SortedPage, 'sort'>) {
   const own = sql`indicator.last_seen desc, indicator.id`;
   if (!sort) return own;
-  const column = sql.ref(`indicator.${SORT_COLUMNS[sort.by]}`);
-  return sql`${column} ${sql.raw(sort.ascending ? 'asc' : 'desc')}, ${own}`;
+  const direction = sql.raw(sort.ascending ? 'asc' : 'desc');
+  const last = sql.raw(sort.by === 'epss' ? ' nulls last' : '');
+  return sql`${SORT_COLUMNS[sort.by]} ${direction}${last}, ${own}`;
 }
 
 /** Returns the ORDER BY expressions by which a limit selects; among equals, the newest sighting comes first. */

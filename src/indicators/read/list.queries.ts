@@ -5,6 +5,7 @@ import { MAX_PAGE_SIZE, type PageRequest, type Parent, parentExists } from '../.
 import { parseInstant, parseTextArray, parseTimestamp } from '../../db/postgres/text-formats.ts';
 import { type Principal, visible } from '../../db/visibility.ts';
 import { searchForms } from '../../model/text.ts';
+import type { Epss, Kev } from '../../model/vulnerability.ts';
 import {
   filterOf,
   type IndicatorFilters,
@@ -29,7 +30,7 @@ type Strategy = 'index-order' | 'materialize' | 'scan-newest' | 'sorted';
 
 /** The columns of `IndicatorRow`, by its names. */
 const COLUMNS = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
-  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at`;
+  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev`;
 
 /** Limits of the strategies, as numbers of indicators. */
 interface Bounds {
@@ -98,7 +99,7 @@ export async function listIndicators(
   db: Db,
   principal: Principal,
   filters: IndicatorFilters,
-  page: PageRequest,
+  page: SortedPage,
 ): Promise<IndicatorPage> {
   const { total, rows, first } = await readPage(
     db,
@@ -118,7 +119,7 @@ export async function listLinkedIndicators(
   principal: Principal,
   parent: Parent,
   given: IndicatorFilters,
-  page: PageRequest,
+  page: SortedPage,
 ): Promise<IndicatorPage | undefined> {
   const filters = { ...given, ...filterOf(parent) };
   const state = sql<
@@ -182,6 +183,14 @@ class LazyRow {
     const text = this.#row.text('expires_at');
     return text ? parseInstant(text) : null;
   }
+  get epss() {
+    const text = this.#row.text('epss');
+    return text ? (JSON.parse(text) as Epss) : null;
+  }
+  get kev() {
+    const text = this.#row.text('kev');
+    return text ? (JSON.parse(text) as Kev) : null;
+  }
   get revision() {
     return Number(this.#row.text('revision'));
   }
@@ -201,7 +210,19 @@ function nextExpiry(principal: Principal) {
 
 function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [Strategy, ...Strategy[]] {
   const { q, tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore } = filters;
-  const indexed = [tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore];
+  const { exploited, minEpss } = filters;
+  const indexed = [
+    exploited || undefined,
+    minEpss,
+    tag,
+    actorId,
+    campaignId,
+    reportId,
+    sourceId,
+    pinned,
+    createdSince,
+    expiresBefore,
+  ];
   const byOthers = indexed.some((filter) => filter !== undefined);
   if (!byOthers && q === undefined) return ['index-order'];
   if (visibility) return ['sorted'];
@@ -266,7 +287,7 @@ function ctes(
     .select(['indicator.id', 'indicator.last_seen'])
     // Without these columns an index-only scan is possible.
     .$if(page.sort !== undefined, (query) =>
-      query.select(['indicator.first_seen', 'indicator.confidence', 'indicator.severity']),
+      query.select(['indicator.first_seen', 'indicator.confidence', 'indicator.severity', 'indicator.epss']),
     );
   const counted = sql`counted as (${
     isSummed ? countMatches(principal, filters) : sql`select count(*)::bigint as total from matched`

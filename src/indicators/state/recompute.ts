@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import type { OpenRevision } from '../../db/revision/revision.ts';
 import type { Tables } from '../../db/tables.ts';
 import { resolve } from '../../model/statement.ts';
+import { sameKev } from '../../model/vulnerability.ts';
 import type { WhitelistHit, WhitelistMatcher } from '../../whitelist/matching/matcher.ts';
 import {
   type IndicatorWrite,
@@ -86,6 +87,7 @@ function sameStored(a: StoredState, b: StoredState): boolean {
     a.forDetection === b.forDetection &&
     a.ofCertificate === b.ofCertificate &&
     a.hasRecords === b.hasRecords &&
+    sameKev(a.kev, b.kev) &&
     a.tags.length === b.tags.length &&
     a.tags.every((tag, i) => tag === b.tags[i]) &&
     sameHit(a.suppressedBy, b.suppressedBy) &&

@@ -8,6 +8,7 @@ import { searchText } from '../../model/text.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { loadSources } from '../../sources/store/sources.queries.ts';
 import type { WhitelistHit } from '../../whitelist/matching/matcher.ts';
+import { SCORE_OF_NEW } from './scores.queries.ts';
 
 /** A stored indicator with all data that determine its row. */
 export interface LoadedIndicator {
@@ -94,6 +95,7 @@ function knownOf(row: IndicatorRow): LoadedIndicator {
       forDetection: row.for_detection,
       ofCertificate: row.of_certificate,
       hasRecords: row.has_records,
+      kev: row.kev,
       pinned: row.pinned_confidence,
       suppressedBy: row.list_id && row.entry !== null ? { listId: row.list_id, entry: row.entry } : null,
       whitelistedParts: row.whitelisted_parts ?? [],
@@ -134,6 +136,7 @@ export function statementOf(row: Tables['indicator_source']): Statement {
     files: row.files ?? [],
     delistedAt: momentOf(row.delisted_at),
     records: row.records ?? [],
+    kev: row.kev ?? null,
   };
 }
 
@@ -206,6 +209,7 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
       for_detection: shown.forDetection,
       of_certificate: shown.ofCertificate,
       has_records: shown.hasRecords,
+      kev: shown.kev,
       whitelisted: shown.suppressedBy !== null,
       whitelisted_parts: shown.whitelistedParts.length === 0 ? null : shown.whitelistedParts,
     }))
@@ -213,7 +217,7 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
   return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
     type indicator_type, value text, normalized text, search_text text, confidence smallint,
     pinned_confidence smallint, severity severity, tlp tlp, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz, expires_at timestamptz,
-    for_detection boolean, of_certificate boolean, has_records boolean, whitelisted boolean,
+    for_detection boolean, of_certificate boolean, has_records boolean, kev jsonb, whitelisted boolean,
     whitelisted_parts text[])`;
 }
 
@@ -228,11 +232,11 @@ async function insertIndicators(
 ): Promise<void> {
   await sql`
     insert into indicator (id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, whitelisted_parts,
-      expired, created_at, revision)
+      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, kev, whitelisted, whitelisted_parts,
+      expired, created_at, revision, epss)
     select id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, whitelisted_parts,
-      ${hasExpired(now)}, ${now}::timestamptz, ${revision}::bigint
+      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, kev, whitelisted, whitelisted_parts,
+      ${hasExpired(now)}, ${now}::timestamptz, ${revision}::bigint, ${SCORE_OF_NEW}
     from ${recordset}
   `.execute(trx);
 }
@@ -246,7 +250,7 @@ async function updateIndicators(
   await sql`
     update indicator set value = x.value, confidence = x.confidence, pinned_confidence = x.pinned_confidence,
       severity = x.severity, tlp = x.tlp, tags = x.tags, source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
-      for_detection = x.for_detection, of_certificate = x.of_certificate, has_records = x.has_records,
+      for_detection = x.for_detection, of_certificate = x.of_certificate, has_records = x.has_records, kev = x.kev,
       whitelisted = x.whitelisted, whitelisted_parts = x.whitelisted_parts,
       expired = ${hasExpired(now)} or (indicator.expired and x.expires_at is not distinct from indicator.expires_at),
       revision = ${revision}::bigint, version = indicator.version + 1, modified_at = ${nextModifiedAt('indicator', now)}
@@ -291,6 +295,7 @@ export async function writeStatements(
       of_certificate: statement.ofCertificate,
       records: statement.records.length === 0 ? null : statement.records,
       files: statement.files.length === 0 ? null : statement.files,
+      kev: statement.kev,
     }))
     .sort(byKey('indicator_id'));
   await sql`
@@ -298,13 +303,13 @@ export async function writeStatements(
     select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (indicator_id uuid, source_id uuid,
       stated_at timestamptz, first_seen timestamptz, last_seen timestamptz, imported_at timestamptz,
       expires_at timestamptz, confidence smallint, severity severity, tlp tlp, tags text[], for_detection boolean,
-      delisted_at timestamptz, of_certificate boolean, records jsonb, files uuid[])
+      delisted_at timestamptz, of_certificate boolean, records jsonb, files uuid[], kev jsonb)
     on conflict (indicator_id, source_id) do update set stated_at = excluded.stated_at,
       first_seen = excluded.first_seen, last_seen = excluded.last_seen, imported_at = excluded.imported_at,
       expires_at = excluded.expires_at, confidence = excluded.confidence, severity = excluded.severity,
       tlp = excluded.tlp, tags = excluded.tags, for_detection = excluded.for_detection,
       delisted_at = excluded.delisted_at, of_certificate = excluded.of_certificate, records = excluded.records,
-      files = excluded.files
+      files = excluded.files, kev = excluded.kev
   `.execute(trx);
 }
 

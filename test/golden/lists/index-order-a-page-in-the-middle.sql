@@ -9,7 +9,7 @@ with matched as not materialized ((select "indicator"."id", "indicator"."last_se
       limit case when $10 <= (select total from counted) / 2 then 0 else greatest(0, least($11, (select total from counted) - $12)) end
       offset greatest(0, (select total from counted) - $13 - $14))) as indicator limit 500)
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
-  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, 1 as one
+  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one
     from counted left join shown on true
       left join indicator on indicator.id = shown.id left join source on source.id = indicator.source_id
     order by indicator.last_seen desc, indicator.id

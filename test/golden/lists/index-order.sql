@@ -5,7 +5,7 @@ with matched as not materialized ((select "indicator"."id", "indicator"."last_se
     where "drifted"."tlp" <= $6::tlp) as indicator where true and true)
   )::bigint as total), shown as (select * from (select * from matched as indicator order by indicator.last_seen desc, indicator.id limit 500) as indicator order by indicator.last_seen desc, indicator.id limit $7 offset $8)
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
-  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, 1 as one
+  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one
     from counted left join shown on true
       left join indicator on indicator.id = shown.id left join source on source.id = indicator.source_id
     order by indicator.last_seen desc, indicator.id

@@ -31,10 +31,30 @@ export function DetailsSection({ indicator }: { indicator: IndicatorDetail }) {
           ['Last seen', <Time key="l" at={indicator.lastSeen} />],
           ['Expires', <Time key="e" at={indicator.expiresAt} />],
           ['Added', <Time key="c" at={indicator.createdAt} />],
+          ...vulnerabilityRows(indicator),
           ['Tags', tags.length > 0 ? <TagList key="t" tags={tags} /> : '–'],
           ['External IDs', externalIds.length > 0 ? externalIdList : '–'],
         ]}
       />
     </Section>
   );
+}
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+/** Of a CVE id alone. */
+function vulnerabilityRows({ epss, kev }: Pick<IndicatorDetail, 'epss' | 'kev'>): [string, string][] {
+  const score =
+    epss && `${percent(epss.score)}, percentile ${(epss.percentile * 100).toFixed(1)}, since ${epss.date}`;
+  const exploited =
+    kev &&
+    [
+      `since ${kev.dateAdded ?? 'an unknown day'}`,
+      ...(kev.dueDate ? [`due ${kev.dueDate}`] : []),
+      ...(kev.knownRansomware ? ['used by ransomware'] : []),
+    ].join(', ');
+  return [
+    ...(score ? ([['EPSS', score]] as [string, string][]) : []),
+    ...(exploited ? ([['Known exploited', exploited]] as [string, string][]) : []),
+  ];
 }
