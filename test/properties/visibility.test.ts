@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createFeed } from '../../src/feeds/feeds.service.ts';
 import { CAMPAIGN_STATUSES, TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, NOW, startHarness } from '../support/harness.ts';
 import { runs } from './runs.ts';
 import { filtersOf, type Wish, wishes } from './wishes.ts';
 import { type World, worlds } from './world.ts';
@@ -15,6 +16,7 @@ import {
   listedLinks,
   type Seen,
   seen,
+  sharedTechniques,
   usedBy,
 } from './world-model.ts';
 import { replaceWorld } from './world-rows.ts';
@@ -29,6 +31,8 @@ onEveryEngine((engine) => {
   beforeAll(async () => {
     harness = await startHarness(engine);
     for (const tlpCeiling of TLPS) keys.set(tlpCeiling, await harness.newKey({ tlpCeiling }));
+    const feed = { slug: 'all', name: 'All', description: '', query: '', tlpCeiling: 'RED' } as const;
+    await createFeed(harness.db, { ...feed, format: 'csv' }, { who: 'test', address: null, now: NOW });
   });
   afterAll(() => harness.close());
 
@@ -49,6 +53,7 @@ onEveryEngine((engine) => {
           await checkActors(browse, world, view, pageSize);
           await checkCampaigns(browse, world, view, pageSize);
           await checkLinked(browse, world, view, wanted, pageSize);
+          await checkFeedLayer(browse, view);
         },
       ),
       runs(4),
@@ -229,6 +234,17 @@ async function checkLinked(
       ...{ path, filters, data: expected, total: expected.length },
     });
   }
+}
+
+/** The techniques behind a saved feed of everything. */
+async function checkFeedLayer({ read }: Browse, view: Seen) {
+  const { status, body } = await read('/api/v1/feeds/all/navigator');
+  expect(status).toBe(200);
+  const scores = body.techniques.map(({ techniqueID, score }: { techniqueID: string; score: number }) => [
+    techniqueID,
+    score,
+  ]);
+  expect(scores).toEqual(sharedTechniques(view));
 }
 
 /** For lists whose order the design leaves open. */

@@ -262,8 +262,8 @@ export function listedLinks(view: Seen, id: string) {
     campaigns: listedCampaigns(view).filter(of('campaign', 'attributed-to')),
     techniques: all.technique
       .filter(of('technique', 'uses'))
-      .sort(by((technique) => technique.id))
-      .map(({ id, name, tlp }) => ({ id, name, tlp, ...fields, attackId: null, tactics: [] })),
+      .sort(by(({ attackId }) => attackId))
+      .map(({ id, attackId, name, tlp }) => ({ id, attackId, name, tlp, ...fields, tactics: [] })),
     reports: all.report
       .filter(of('report', 'refers-to'))
       .sort(
@@ -280,6 +280,20 @@ export function listedLinks(view: Seen, id: string) {
   };
 }
 
+/** How many of the actors and campaigns that are linked to visible indicators use each technique, by its ATT&CK id. */
+export function sharedTechniques({ all, links }: Seen): [string, number][] {
+  const users = [...all.actor, ...all.campaign].filter(
+    ({ id }) => linkedIds(links, id, 'indicator', ['indicates']).size > 0,
+  );
+  return all.technique
+    .map(({ id, attackId }): [string, number] => [
+      attackId,
+      users.filter((user) => linkedIds(links, user.id, 'technique', ['uses']).has(id)).length,
+    ])
+    .filter(([, count]) => count > 0)
+    .sort(by(([attackId]) => attackId));
+}
+
 /** What an actor uses; each list in the order of its ids. */
 export function usedBy({ all, links }: Seen, actorId: string) {
   const catalogued = ({ id, name }: { id: string; name: string }) => ({ id, attackId: null, name });
@@ -290,7 +304,7 @@ export function usedBy({ all, links }: Seen, actorId: string) {
     techniques: all.technique
       .filter(({ id }) => techniques.has(id))
       .sort(by(({ id }) => id))
-      .map((technique) => ({ ...catalogued(technique), tactics: [] })),
+      .map(({ id, attackId, name }) => ({ id, attackId, name, tactics: [] })),
     malware: used.filter(({ tool }) => !tool).map(catalogued),
     tools: used.filter(({ tool }) => tool).map(catalogued),
   };

@@ -179,7 +179,12 @@ async function insertEntities(db: Db, world: World): Promise<void> {
   }));
   if (campaigns.length > 0) await db.insertInto('campaign').values(campaigns).execute();
   const catalogued = (entity: Named) => ({ ...common(entity), name: entity.name, attack_id: null });
-  const techniques = world.techniques.map((t) => ({ ...catalogued(t), tactics: [], retired: false }));
+  const techniques = world.techniques.map((t) => ({
+    ...catalogued(t),
+    attack_id: t.attackId,
+    tactics: [],
+    retired: false,
+  }));
   if (techniques.length > 0) await db.insertInto('technique').values(techniques).execute();
   const software = world.software.map((s) => ({
     ...catalogued(s),

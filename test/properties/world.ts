@@ -20,7 +20,7 @@ export interface World {
   indicators: WorldIndicator[];
   actors: WorldActor[];
   campaigns: WorldCampaign[];
-  techniques: Named[];
+  techniques: (Named & { attackId: string })[];
   software: (Named & { tool: boolean })[];
   reports: (Named & { publishedAt: Date | null })[];
   /** What is no indicator; `inObject`: part of the MISP object that an indicator of this index is in. */
@@ -231,7 +231,10 @@ function build(given: Spec): World {
       endDate: maybe(end),
       pinnedStatus: pinned,
     })),
-    techniques: given.techniques.map((n, index) => entity('technique', index, n)),
+    techniques: given.techniques.map((n, index) => ({
+      ...entity('technique', index, n),
+      attackId: `T1${100 + index}`,
+    })),
     software: given.software.map(({ named: n, tool }, index) => ({ ...entity('software', index, n), tool })),
     reports: given.reports.map(({ named: n, published }, index) => ({
       ...entity('report', index, n),
