@@ -1,12 +1,19 @@
 import type { Db } from '../db/database.ts';
 import { readRevision } from '../db/revision/revision.ts';
 import type { EpssRecord } from '../importers/importer.ts';
-import { findScores, readScoresDate, writeScores } from '../indicators/state/scores.queries.ts';
+import {
+  findScores,
+  readScoresDate,
+  writeScores,
+  writeScoresDate,
+} from '../indicators/state/scores.queries.ts';
 import { type ImportContext, writePlanned } from './import-context.ts';
 
 interface Plan {
   /** The revision that the plan is based on. */
   revision: number;
+  /** The day of these scores, if it is later than that of the stored ones; null: it is not. */
+  newDate: string | null;
   /** The scores that differ from the stored ones, by CVE id. */
   changed: Map<string, EpssRecord>;
   outcomes: ('new' | 'updated' | 'unchanged')[];
@@ -28,8 +35,9 @@ export async function importScores(context: ImportContext, records: readonly Eps
   const plan = await writePlanned(
     context,
     (db) => planScores(db, possible),
-    ({ changed }) => changed.size > 0,
-    async (trx, { changed }, revision) => {
+    ({ changed, newDate }) => changed.size > 0 || newDate !== null,
+    async (trx, { changed, newDate }, revision) => {
+      if (newDate !== null) await writeScoresDate(trx, newDate);
       if (changed.size === 0) return;
       if ((await writeScores(trx, [...changed.values()], revision.next)) > 0) revision.advance();
     },
@@ -58,5 +66,6 @@ async function planScores(db: Db, records: readonly EpssRecord[]): Promise<Plan>
     changed.set(record.cve, record);
     return stored ? ('updated' as const) : ('new' as const);
   });
-  return { revision, changed, outcomes, rejected };
+  const newDate = current.reduce((last, { date }) => (date > last ? date : last), latest ?? '');
+  return { revision, newDate: newDate === (latest ?? '') ? null : newDate, changed, outcomes, rejected };
 }

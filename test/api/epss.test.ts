@@ -244,10 +244,9 @@ onEveryEngine((engine) => {
               await tipline.load([record]);
               if (!('day' in step)) listed.add(step.cve);
               else if (date >= latest) {
-                if (scores.get(step.cve)?.score !== step.score) {
+                latest = date;
+                if (scores.get(step.cve)?.score !== step.score)
                   scores.set(step.cve, { score: step.score, date });
-                  latest = date;
-                }
               }
             }
             const { data } = await list();

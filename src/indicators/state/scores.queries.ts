@@ -13,6 +13,15 @@ export async function readScoresDate(db: Db): Promise<string | null> {
   return row?.value ?? null;
 }
 
+/** Stores the day of the latest scores. Must be called under the lock of the revision; no response shows it. */
+export async function writeScoresDate(trx: Transaction<Tables>, date: string): Promise<void> {
+  await trx
+    .insertInto('meta')
+    .values({ name: SCORES_DATE, value: date })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: date }))
+    .execute();
+}
+
 /** Returns the stored scores of these CVE ids. */
 export async function findScores(
   db: Db,
@@ -47,12 +56,6 @@ export async function writeScores(
     insert into epss_score select cve, score, percentile, date from ${recordset}
     on conflict (cve) do update set score = excluded.score, percentile = excluded.percentile, date = excluded.date
   `.execute(trx);
-  const date = scores.reduce((latest, score) => (score.date > latest ? score.date : latest), '');
-  await trx
-    .insertInto('meta')
-    .values({ name: SCORES_DATE, value: date })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: date }))
-    .execute();
   const { numAffectedRows } = await sql`
     update indicator set epss = ${AS_JSON}, revision = ${revision}::bigint from ${recordset}
     where indicator.id = x.id and indicator.type = 'CVE'
