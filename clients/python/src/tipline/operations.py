@@ -35,10 +35,14 @@ from .types import (
     MispGroup,
     MispManifest,
     NavigatorLayer,
+    Report,
+    ReportList,
     Severity,
     SigmaLevel,
     SigmaSource,
     SigmaStatus,
+    Technique,
+    TechniqueList,
 )
 
 #: The version of the API that this client was written for.
@@ -105,8 +109,11 @@ class Operations:
         campaign_id: Optional[str] = None,
         min_confidence: Optional[int] = None,
         for_detection: Optional[bool] = None,
+        exploited: Optional[bool] = None,
+        min_epss: Optional[float] = None,
         since: Optional[str] = None,
         types: Optional[Sequence[IndicatorType]] = None,
+        sort: Optional[Literal["lastSeen", "epss"]] = None,
         cache: Optional[Cache] = None,
     ) -> IndicatorList:
         """List indicators.
@@ -127,13 +134,18 @@ class Operations:
         :param campaign_id: Linked to this campaign.
         :param min_confidence: Confidence of at least this.
         :param for_detection: true: for rules and block lists; false: context only (MISP’s `to_ids: false`).
+        :param exploited: true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything
+        else.
+        :param min_epss: Vulnerabilities with an EPSS score of at least this.
         :param since: lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC).
         :param types: Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6.
+        :param sort: The newest sighting first; or the highest EPSS score first, then what has none. Faster
+        with type=CVE. Only for json.
         """
 
         return cast(IndicatorList, self._transport.json(
             "/api/v1/indicators",
-            query={"page": page, "pageSize": page_size, "q": q, "type": type, "severity": severity, "tag": tag, "actorId": actor_id, "campaignId": campaign_id, "minConfidence": min_confidence, "forDetection": for_detection, "since": since, "types": types},
+            query={"page": page, "pageSize": page_size, "q": q, "type": type, "severity": severity, "tag": tag, "actorId": actor_id, "campaignId": campaign_id, "minConfidence": min_confidence, "forDetection": for_detection, "exploited": exploited, "minEpss": min_epss, "since": since, "types": types, "sort": sort},
             cache=cache,
         ))
 
@@ -149,8 +161,11 @@ class Operations:
         campaign_id: Optional[str] = None,
         min_confidence: Optional[int] = None,
         for_detection: Optional[bool] = None,
+        exploited: Optional[bool] = None,
+        min_epss: Optional[float] = None,
         since: Optional[str] = None,
         types: Optional[Sequence[IndicatorType]] = None,
+        sort: Optional[Literal["lastSeen", "epss"]] = None,
         cache: Optional[Cache] = None,
     ) -> Iterator[Indicator]:
         """Yields the items of all pages of :meth:`list_indicators`.
@@ -168,8 +183,199 @@ class Operations:
             campaign_id=campaign_id,
             min_confidence=min_confidence,
             for_detection=for_detection,
+            exploited=exploited,
+            min_epss=min_epss,
             since=since,
             types=types,
+            sort=sort,
+            cache=cache,
+        )))
+
+    def list_actor_indicators(
+        self,
+        id: str,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        q: Optional[str] = None,
+        type: Optional[IndicatorType] = None,
+        severity: Optional[Severity] = None,
+        tag: Optional[str] = None,
+        campaign_id: Optional[str] = None,
+        min_confidence: Optional[int] = None,
+        for_detection: Optional[bool] = None,
+        exploited: Optional[bool] = None,
+        min_epss: Optional[float] = None,
+        since: Optional[str] = None,
+        types: Optional[Sequence[IndicatorType]] = None,
+        sort: Optional[Literal["lastSeen", "epss"]] = None,
+        cache: Optional[Cache] = None,
+    ) -> IndicatorList:
+        """List the indicators of an actor.
+        The same pages as the list of indicators has with the filter, but 404 when the actor does not exist or
+        is above the ceiling of the key.
+
+        GET /api/v1/actors/{id}/indicators
+
+        :param id: The id, a UUID.
+        :param page: Page number.
+        :param page_size: Items on a page.
+        :param q: Case-insensitive substring of the normalized value, literally (no wildcards) or refanged:
+        `hxxp://evil[.]example` also finds `http://evil.example`.
+        :param type: Of this type.
+        :param severity: Of this severity.
+        :param tag: Exactly this tag.
+        :param campaign_id: Linked to this campaign.
+        :param min_confidence: Confidence of at least this.
+        :param for_detection: true: for rules and block lists; false: context only (MISP’s `to_ids: false`).
+        :param exploited: true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything
+        else.
+        :param min_epss: Vulnerabilities with an EPSS score of at least this.
+        :param since: lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC).
+        :param types: Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6.
+        :param sort: The newest sighting first; or the highest EPSS score first, then what has none. Faster
+        with type=CVE. Only for json.
+        """
+
+        return cast(IndicatorList, self._transport.json(
+            f"/api/v1/actors/{segment(id)}/indicators",
+            query={"page": page, "pageSize": page_size, "q": q, "type": type, "severity": severity, "tag": tag, "campaignId": campaign_id, "minConfidence": min_confidence, "forDetection": for_detection, "exploited": exploited, "minEpss": min_epss, "since": since, "types": types, "sort": sort},
+            cache=cache,
+        ))
+
+    def iterate_actor_indicators(
+        self,
+        id: str,
+        *,
+        page_size: int = 500,
+        q: Optional[str] = None,
+        type: Optional[IndicatorType] = None,
+        severity: Optional[Severity] = None,
+        tag: Optional[str] = None,
+        campaign_id: Optional[str] = None,
+        min_confidence: Optional[int] = None,
+        for_detection: Optional[bool] = None,
+        exploited: Optional[bool] = None,
+        min_epss: Optional[float] = None,
+        since: Optional[str] = None,
+        types: Optional[Sequence[IndicatorType]] = None,
+        sort: Optional[Literal["lastSeen", "epss"]] = None,
+        cache: Optional[Cache] = None,
+    ) -> Iterator[Indicator]:
+        """Yields the items of all pages of :meth:`list_actor_indicators`.
+        While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+        """
+
+        return cast(Iterator[Indicator], items(lambda page: self.list_actor_indicators(
+            id,
+            page=page,
+            page_size=page_size,
+            q=q,
+            type=type,
+            severity=severity,
+            tag=tag,
+            campaign_id=campaign_id,
+            min_confidence=min_confidence,
+            for_detection=for_detection,
+            exploited=exploited,
+            min_epss=min_epss,
+            since=since,
+            types=types,
+            sort=sort,
+            cache=cache,
+        )))
+
+    def list_campaign_indicators(
+        self,
+        id: str,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        q: Optional[str] = None,
+        type: Optional[IndicatorType] = None,
+        severity: Optional[Severity] = None,
+        tag: Optional[str] = None,
+        actor_id: Optional[str] = None,
+        min_confidence: Optional[int] = None,
+        for_detection: Optional[bool] = None,
+        exploited: Optional[bool] = None,
+        min_epss: Optional[float] = None,
+        since: Optional[str] = None,
+        types: Optional[Sequence[IndicatorType]] = None,
+        sort: Optional[Literal["lastSeen", "epss"]] = None,
+        cache: Optional[Cache] = None,
+    ) -> IndicatorList:
+        """List the indicators of a campaign.
+        The same pages as the list of indicators has with the filter, but 404 when the campaign does not exist
+        or is above the ceiling of the key.
+
+        GET /api/v1/campaigns/{id}/indicators
+
+        :param id: The id, a UUID.
+        :param page: Page number.
+        :param page_size: Items on a page.
+        :param q: Case-insensitive substring of the normalized value, literally (no wildcards) or refanged:
+        `hxxp://evil[.]example` also finds `http://evil.example`.
+        :param type: Of this type.
+        :param severity: Of this severity.
+        :param tag: Exactly this tag.
+        :param actor_id: Linked to this actor.
+        :param min_confidence: Confidence of at least this.
+        :param for_detection: true: for rules and block lists; false: context only (MISP’s `to_ids: false`).
+        :param exploited: true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything
+        else.
+        :param min_epss: Vulnerabilities with an EPSS score of at least this.
+        :param since: lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC).
+        :param types: Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6.
+        :param sort: The newest sighting first; or the highest EPSS score first, then what has none. Faster
+        with type=CVE. Only for json.
+        """
+
+        return cast(IndicatorList, self._transport.json(
+            f"/api/v1/campaigns/{segment(id)}/indicators",
+            query={"page": page, "pageSize": page_size, "q": q, "type": type, "severity": severity, "tag": tag, "actorId": actor_id, "minConfidence": min_confidence, "forDetection": for_detection, "exploited": exploited, "minEpss": min_epss, "since": since, "types": types, "sort": sort},
+            cache=cache,
+        ))
+
+    def iterate_campaign_indicators(
+        self,
+        id: str,
+        *,
+        page_size: int = 500,
+        q: Optional[str] = None,
+        type: Optional[IndicatorType] = None,
+        severity: Optional[Severity] = None,
+        tag: Optional[str] = None,
+        actor_id: Optional[str] = None,
+        min_confidence: Optional[int] = None,
+        for_detection: Optional[bool] = None,
+        exploited: Optional[bool] = None,
+        min_epss: Optional[float] = None,
+        since: Optional[str] = None,
+        types: Optional[Sequence[IndicatorType]] = None,
+        sort: Optional[Literal["lastSeen", "epss"]] = None,
+        cache: Optional[Cache] = None,
+    ) -> Iterator[Indicator]:
+        """Yields the items of all pages of :meth:`list_campaign_indicators`.
+        While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+        """
+
+        return cast(Iterator[Indicator], items(lambda page: self.list_campaign_indicators(
+            id,
+            page=page,
+            page_size=page_size,
+            q=q,
+            type=type,
+            severity=severity,
+            tag=tag,
+            actor_id=actor_id,
+            min_confidence=min_confidence,
+            for_detection=for_detection,
+            exploited=exploited,
+            min_epss=min_epss,
+            since=since,
+            types=types,
+            sort=sort,
             cache=cache,
         )))
 
@@ -223,6 +429,8 @@ class Operations:
         campaign_id: Optional[str] = None,
         min_confidence: Optional[int] = None,
         for_detection: Optional[bool] = None,
+        exploited: Optional[bool] = None,
+        min_epss: Optional[float] = None,
         since: Optional[str] = None,
         types: Optional[Sequence[IndicatorType]] = None,
         csv_guard: Optional[Literal["on", "off"]] = None,
@@ -255,6 +463,9 @@ class Operations:
         :param campaign_id: Linked to this campaign.
         :param min_confidence: Confidence of at least this.
         :param for_detection: true: for rules and block lists; false: context only (MISP’s `to_ids: false`).
+        :param exploited: true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything
+        else.
+        :param min_epss: Vulnerabilities with an EPSS score of at least this.
         :param since: lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC).
         :param types: Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6.
         :param csv_guard: csv: whether cells that a spreadsheet would run as a formula get an apostrophe in
@@ -280,7 +491,7 @@ class Operations:
 
         return self._transport.download(
             f"/api/v1/exports/{segment(format)}",
-            query={"q": q, "type": type, "severity": severity, "tag": tag, "actorId": actor_id, "campaignId": campaign_id, "minConfidence": min_confidence, "forDetection": for_detection, "since": since, "types": types, "csvGuard": csv_guard, "style": style, "limit": limit, "order": order, "collapse": collapse, "wildcards": wildcards, "include": include, "group": group, "ids": ids, "page": page, "pageSize": page_size},
+            query={"q": q, "type": type, "severity": severity, "tag": tag, "actorId": actor_id, "campaignId": campaign_id, "minConfidence": min_confidence, "forDetection": for_detection, "exploited": exploited, "minEpss": min_epss, "since": since, "types": types, "csvGuard": csv_guard, "style": style, "limit": limit, "order": order, "collapse": collapse, "wildcards": wildcards, "include": include, "group": group, "ids": ids, "page": page, "pageSize": page_size},
             if_none_match=if_none_match,
         )
 
@@ -295,6 +506,8 @@ class Operations:
         campaign_id: Optional[str] = None,
         min_confidence: Optional[int] = None,
         for_detection: Optional[bool] = None,
+        exploited: Optional[bool] = None,
+        min_epss: Optional[float] = None,
         since: Optional[str] = None,
         types: Optional[Sequence[IndicatorType]] = None,
         limit: Optional[int] = None,
@@ -320,6 +533,9 @@ class Operations:
         :param campaign_id: Linked to this campaign.
         :param min_confidence: Confidence of at least this.
         :param for_detection: true: for rules and block lists; false: context only (MISP’s `to_ids: false`).
+        :param exploited: true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything
+        else.
+        :param min_epss: Vulnerabilities with an EPSS score of at least this.
         :param since: lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC).
         :param types: Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6.
         :param limit: How many changes a response has. Changes of what was given in earlier pages come in
@@ -331,7 +547,7 @@ class Operations:
 
         return cast(IndicatorChanges, self._transport.json(
             "/api/v1/indicators/changes",
-            query={"q": q, "type": type, "severity": severity, "tag": tag, "actorId": actor_id, "campaignId": campaign_id, "minConfidence": min_confidence, "forDetection": for_detection, "since": since, "types": types, "limit": limit, "cursor": cursor, "wait": wait},
+            query={"q": q, "type": type, "severity": severity, "tag": tag, "actorId": actor_id, "campaignId": campaign_id, "minConfidence": min_confidence, "forDetection": for_detection, "exploited": exploited, "minEpss": min_epss, "since": since, "types": types, "limit": limit, "cursor": cursor, "wait": wait},
             cache=cache,
         ))
 
@@ -346,6 +562,8 @@ class Operations:
         campaign_id: Optional[str] = None,
         min_confidence: Optional[int] = None,
         for_detection: Optional[bool] = None,
+        exploited: Optional[bool] = None,
+        min_epss: Optional[float] = None,
         since: Optional[str] = None,
         types: Optional[Sequence[IndicatorType]] = None,
         limit: Optional[int] = None,
@@ -370,6 +588,8 @@ class Operations:
             campaign_id=campaign_id,
             min_confidence=min_confidence,
             for_detection=for_detection,
+            exploited=exploited,
+            min_epss=min_epss,
             since=since,
             types=types,
             limit=limit,
@@ -480,6 +700,27 @@ class Operations:
             query={"format": format},
             if_none_match=if_none_match,
         )
+
+    def get_feed_navigator_layer(
+        self,
+        slug: str,
+        *,
+        cache: Optional[Cache] = None,
+    ) -> NavigatorLayer:
+        """Read the techniques behind a saved feed as an ATT&CK Navigator layer.
+        A layer of the format 4.5 with the Enterprise techniques of the actors and campaigns that are linked
+        to the indicators of the feed, in the format of the feed. The score of a technique is how many of
+        these use it; the comment names them. A session of the application does in place of a key.
+
+        GET /api/v1/feeds/{slug}/navigator
+
+        :param slug: The slug of the feed.
+        """
+
+        return cast(NavigatorLayer, self._transport.json(
+            f"/api/v1/feeds/{segment(slug)}/navigator",
+            cache=cache,
+        ))
 
     def list_feed_changes(
         self,
@@ -650,6 +891,36 @@ class Operations:
 
         return cast(MispEvent, self._transport.json(
             f"/api/v1/feeds/misp/by-{segment(group)}/{segment(uuid)}.json",
+            cache=cache,
+        ))
+
+    def get_sigma_navigator_layer(
+        self,
+        *,
+        source: Optional[Sequence[Literal["own", "community"]]] = None,
+        level: Optional[Sequence[SigmaLevel]] = None,
+        status: Optional[Sequence[SigmaStatus]] = None,
+        logsource: Optional[str] = None,
+        cache: Optional[Cache] = None,
+    ) -> NavigatorLayer:
+        """Read the techniques that Sigma rules cover as an ATT&CK Navigator layer.
+        A layer of the format 4.5 with the techniques for which there are rules, those of Tipline and those of
+        the community that the operator added. The score of a technique is how many rules there are; the
+        comment says whose. A session of the application does in place of a key.
+
+        GET /api/sigma/navigator
+
+        :param source: Rules of these sources: Tipline’s own, or those of the community. Repeated or with
+        commas.
+        :param level: Rules of these levels. Repeated or with commas.
+        :param status: Rules of these statuses. Repeated or with commas.
+        :param logsource: Rules of this product, category or service, or of several at once:
+        `windows/process_creation`.
+        """
+
+        return cast(NavigatorLayer, self._transport.json(
+            "/api/sigma/navigator",
+            query={"source": source, "level": level, "status": status, "logsource": logsource},
             cache=cache,
         ))
 
@@ -938,6 +1209,266 @@ class Operations:
             f"/api/v1/campaigns/{segment(id)}",
             cache=cache,
         ))
+
+    def list_actor_campaigns(
+        self,
+        id: str,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        status: Optional[CampaignStatus] = None,
+        cache: Optional[Cache] = None,
+    ) -> CampaignList:
+        """List the campaigns of an actor.
+        The campaigns that are attributed to it, sorted and filtered like the list of campaigns.
+
+        GET /api/v1/actors/{id}/campaigns
+
+        :param id: The id, a UUID.
+        :param page: Page number.
+        :param page_size: Items on a page.
+        :param status: In this state.
+        """
+
+        return cast(CampaignList, self._transport.json(
+            f"/api/v1/actors/{segment(id)}/campaigns",
+            query={"page": page, "pageSize": page_size, "status": status},
+            cache=cache,
+        ))
+
+    def iterate_actor_campaigns(
+        self,
+        id: str,
+        *,
+        page_size: int = 200,
+        status: Optional[CampaignStatus] = None,
+        cache: Optional[Cache] = None,
+    ) -> Iterator[Campaign]:
+        """Yields the items of all pages of :meth:`list_actor_campaigns`.
+        While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+        """
+
+        return cast(Iterator[Campaign], items(lambda page: self.list_actor_campaigns(
+            id,
+            page=page,
+            page_size=page_size,
+            status=status,
+            cache=cache,
+        )))
+
+    def list_campaign_actors(
+        self,
+        id: str,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        active: Optional[bool] = None,
+        cache: Optional[Cache] = None,
+    ) -> ActorList:
+        """List the actors of a campaign.
+        The actors to which it is attributed, sorted and filtered like the list of actors.
+
+        GET /api/v1/campaigns/{id}/actors
+
+        :param id: The id, a UUID.
+        :param page: Page number.
+        :param page_size: Items on a page.
+        :param active: Only actors that are (not) active.
+        """
+
+        return cast(ActorList, self._transport.json(
+            f"/api/v1/campaigns/{segment(id)}/actors",
+            query={"page": page, "pageSize": page_size, "active": active},
+            cache=cache,
+        ))
+
+    def iterate_campaign_actors(
+        self,
+        id: str,
+        *,
+        page_size: int = 200,
+        active: Optional[bool] = None,
+        cache: Optional[Cache] = None,
+    ) -> Iterator[Actor]:
+        """Yields the items of all pages of :meth:`list_campaign_actors`.
+        While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+        """
+
+        return cast(Iterator[Actor], items(lambda page: self.list_campaign_actors(
+            id,
+            page=page,
+            page_size=page_size,
+            active=active,
+            cache=cache,
+        )))
+
+    def list_actor_reports(
+        self,
+        id: str,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        cache: Optional[Cache] = None,
+    ) -> ReportList:
+        """List the reports of an actor.
+        Reports that refer to it, the latest first; those without a date last.
+
+        GET /api/v1/actors/{id}/reports
+
+        :param id: The id, a UUID.
+        :param page: Page number.
+        :param page_size: Items on a page.
+        """
+
+        return cast(ReportList, self._transport.json(
+            f"/api/v1/actors/{segment(id)}/reports",
+            query={"page": page, "pageSize": page_size},
+            cache=cache,
+        ))
+
+    def iterate_actor_reports(
+        self,
+        id: str,
+        *,
+        page_size: int = 200,
+        cache: Optional[Cache] = None,
+    ) -> Iterator[Report]:
+        """Yields the items of all pages of :meth:`list_actor_reports`.
+        While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+        """
+
+        return cast(Iterator[Report], items(lambda page: self.list_actor_reports(
+            id,
+            page=page,
+            page_size=page_size,
+            cache=cache,
+        )))
+
+    def list_actor_techniques(
+        self,
+        id: str,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        cache: Optional[Cache] = None,
+    ) -> TechniqueList:
+        """List the techniques of an actor.
+        The techniques that it uses, by ATT&CK id.
+
+        GET /api/v1/actors/{id}/techniques
+
+        :param id: The id, a UUID.
+        :param page: Page number.
+        :param page_size: Items on a page.
+        """
+
+        return cast(TechniqueList, self._transport.json(
+            f"/api/v1/actors/{segment(id)}/techniques",
+            query={"page": page, "pageSize": page_size},
+            cache=cache,
+        ))
+
+    def iterate_actor_techniques(
+        self,
+        id: str,
+        *,
+        page_size: int = 200,
+        cache: Optional[Cache] = None,
+    ) -> Iterator[Technique]:
+        """Yields the items of all pages of :meth:`list_actor_techniques`.
+        While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+        """
+
+        return cast(Iterator[Technique], items(lambda page: self.list_actor_techniques(
+            id,
+            page=page,
+            page_size=page_size,
+            cache=cache,
+        )))
+
+    def list_campaign_reports(
+        self,
+        id: str,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        cache: Optional[Cache] = None,
+    ) -> ReportList:
+        """List the reports of a campaign.
+        Reports that refer to it, the latest first; those without a date last.
+
+        GET /api/v1/campaigns/{id}/reports
+
+        :param id: The id, a UUID.
+        :param page: Page number.
+        :param page_size: Items on a page.
+        """
+
+        return cast(ReportList, self._transport.json(
+            f"/api/v1/campaigns/{segment(id)}/reports",
+            query={"page": page, "pageSize": page_size},
+            cache=cache,
+        ))
+
+    def iterate_campaign_reports(
+        self,
+        id: str,
+        *,
+        page_size: int = 200,
+        cache: Optional[Cache] = None,
+    ) -> Iterator[Report]:
+        """Yields the items of all pages of :meth:`list_campaign_reports`.
+        While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+        """
+
+        return cast(Iterator[Report], items(lambda page: self.list_campaign_reports(
+            id,
+            page=page,
+            page_size=page_size,
+            cache=cache,
+        )))
+
+    def list_campaign_techniques(
+        self,
+        id: str,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        cache: Optional[Cache] = None,
+    ) -> TechniqueList:
+        """List the techniques of a campaign.
+        The techniques that it uses, by ATT&CK id.
+
+        GET /api/v1/campaigns/{id}/techniques
+
+        :param id: The id, a UUID.
+        :param page: Page number.
+        :param page_size: Items on a page.
+        """
+
+        return cast(TechniqueList, self._transport.json(
+            f"/api/v1/campaigns/{segment(id)}/techniques",
+            query={"page": page, "pageSize": page_size},
+            cache=cache,
+        ))
+
+    def iterate_campaign_techniques(
+        self,
+        id: str,
+        *,
+        page_size: int = 200,
+        cache: Optional[Cache] = None,
+    ) -> Iterator[Technique]:
+        """Yields the items of all pages of :meth:`list_campaign_techniques`.
+        While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+        """
+
+        return cast(Iterator[Technique], items(lambda page: self.list_campaign_techniques(
+            id,
+            page=page,
+            page_size=page_size,
+            cache=cache,
+        )))
 
     def get_actor_navigator_layer(
         self,

@@ -117,9 +117,33 @@ class Health(_HealthRequired, total=False):
     checks: HealthChecks
 
 
-class Indicator(TypedDict):
-    """An observable, and what its sources say of it."""
+class IndicatorEpss(TypedDict):
+    """Of a CVE id: its EPSS score (FIRST); null: none is known."""
 
+    # The probability that it is exploited within 30 days.
+    score: float
+    # The share of all vulnerabilities with the same or a lower score.
+    percentile: float
+    # The first day of the published scores on which both had these values.
+    date: str
+
+
+class IndicatorKev(TypedDict):
+    """Of a CVE id: its entry in CISA’s catalogue of known exploited vulnerabilities; null: it has none, or no
+    source has the catalogue.
+    """
+
+    # When it was added to the catalogue.
+    dateAdded: Optional[str]
+    # Until when agencies of the United States must act.
+    dueDate: Optional[str]
+    # Whether ransomware campaigns are known to use it; false: not known.
+    knownRansomware: bool
+    # What to do.
+    requiredAction: Optional[str]
+
+
+class _IndicatorRequired(TypedDict):
     # Stable: derived from type and normalized value.
     id: str
     type: IndicatorType
@@ -142,6 +166,16 @@ class Indicator(TypedDict):
     expiresAt: Optional[str]
 
 
+class Indicator(_IndicatorRequired, total=False):
+    """An observable, and what its sources say of it."""
+
+    # Of a CVE id: its EPSS score (FIRST); null: none is known.
+    epss: Optional[IndicatorEpss]
+    # Of a CVE id: its entry in CISA’s catalogue of known exploited vulnerabilities; null: it has none, or no
+    # source has the catalogue.
+    kev: Optional[IndicatorKev]
+
+
 class IndicatorList(TypedDict):
     """A page of a list."""
 
@@ -159,6 +193,32 @@ class IndicatorItem(TypedDict):
     """One item."""
 
     data: Indicator
+
+
+class IndicatorContextEpss(TypedDict):
+    """Of a CVE id: its EPSS score (FIRST); null: none is known."""
+
+    # The probability that it is exploited within 30 days.
+    score: float
+    # The share of all vulnerabilities with the same or a lower score.
+    percentile: float
+    # The first day of the published scores on which both had these values.
+    date: str
+
+
+class IndicatorContextKev(TypedDict):
+    """Of a CVE id: its entry in CISA’s catalogue of known exploited vulnerabilities; null: it has none, or no
+    source has the catalogue.
+    """
+
+    # When it was added to the catalogue.
+    dateAdded: Optional[str]
+    # Until when agencies of the United States must act.
+    dueDate: Optional[str]
+    # Whether ransomware campaigns are known to use it; false: not known.
+    knownRansomware: bool
+    # What to do.
+    requiredAction: Optional[str]
 
 
 class IndicatorContextSource(TypedDict):
@@ -341,9 +401,7 @@ class IndicatorContextAttribute(TypedDict):
     tlp: Tlp
 
 
-class IndicatorContext(TypedDict):
-    """All that is known about one indicator."""
-
+class _IndicatorContextRequired(TypedDict):
     # Stable: derived from type and normalized value.
     id: str
     type: IndicatorType
@@ -388,6 +446,16 @@ class IndicatorContext(TypedDict):
     # Related statements of its sources that are no indicators, at most 200: notes, and the other parts of its
     # MISP objects.
     attributes: List[IndicatorContextAttribute]
+
+
+class IndicatorContext(_IndicatorContextRequired, total=False):
+    """All that is known about one indicator."""
+
+    # Of a CVE id: its EPSS score (FIRST); null: none is known.
+    epss: Optional[IndicatorContextEpss]
+    # Of a CVE id: its entry in CISA’s catalogue of known exploited vulnerabilities; null: it has none, or no
+    # source has the catalogue.
+    kev: Optional[IndicatorContextKev]
 
 
 class IndicatorChangesChangeUpsert(TypedDict):
@@ -684,6 +752,76 @@ class CampaignChanges(TypedDict):
     hasMore: bool
 
 
+class Technique(TypedDict):
+    """A technique that an actor or a campaign uses."""
+
+    # Its id here.
+    id: str
+    # ATT&CK id, such as T1003 or T1059.001; null: it has none.
+    attackId: Optional[str]
+    # The name.
+    name: str
+    # What its source says of it.
+    description: Optional[str]
+    # ATT&CK tactics by their short names, such as credential-access.
+    tactics: List[str]
+    # The confidence of its source, 0 to 100.
+    confidence: int
+    tlp: Tlp
+
+
+class TechniqueList(TypedDict):
+    """A page of a list."""
+
+    # The items of the page.
+    data: List[Technique]
+    # The page returned.
+    page: int
+    # The page size used.
+    pageSize: int
+    # How many items match, on all pages together.
+    total: int
+
+
+class Report(TypedDict):
+    """A report that refers to an actor or a campaign."""
+
+    # Its id here.
+    id: str
+    # The title.
+    title: str
+    # The title in lower case, digits and hyphens.
+    slug: str
+    # Its text.
+    description: Optional[str]
+    # Its address.
+    url: Optional[str]
+    # When it was published; null: not known.
+    publishedAt: Optional[str]
+    # Free text of the sources, sorted.
+    tags: List[str]
+    # Persons and organisations.
+    authors: List[str]
+    # Addresses that it gives.
+    links: List[str]
+    # The confidence of its source, 0 to 100.
+    confidence: int
+    tlp: Tlp
+
+
+class ReportList(TypedDict):
+    """A page of a list."""
+
+    # The items of the page.
+    data: List[Report]
+    # The page returned.
+    page: int
+    # The page size used.
+    pageSize: int
+    # How many items match, on all pages together.
+    total: int
+
+
 class NavigatorLayerVersions(TypedDict):
     """Without the version of ATT&CK, because sources do not state theirs: the Navigator takes its latest."""
 
@@ -710,9 +848,10 @@ class _NavigatorLayerTechniqueRequired(TypedDict):
 class NavigatorLayerTechnique(_NavigatorLayerTechniqueRequired, total=False):
     # The short name of the tactic; absent: the entry is for every tactic of the technique.
     tactic: str
-    # 100: used. Absent: only sub-techniques of it are used.
+    # Of an actor or campaign 100: used. Of a feed how many of its actors and campaigns use it. Of the Sigma
+    # rules how many there are for it. Absent: the entry is the parent of an entered sub-technique.
     score: int
-    # Who uses it.
+    # Who uses it, or where the rules are from.
     comment: str
     # The page of the technique at MITRE.
     links: List[NavigatorLayerTechniqueLink]
@@ -746,7 +885,7 @@ class NavigatorLayerLink(TypedDict):
 
 
 class _NavigatorLayerRequired(TypedDict):
-    # The name of the actor or campaign.
+    # The name of the actor, campaign or feed, or of the rules.
     name: str
     # Without the version of ATT&CK, because sources do not state theirs: the Navigator takes its latest.
     versions: NavigatorLayerVersions
@@ -766,7 +905,7 @@ class _NavigatorLayerRequired(TypedDict):
 class NavigatorLayer(_NavigatorLayerRequired, total=False):
     """A layer of the ATT&CK Navigator, format 4.5."""
 
-    # What its source says of the actor or campaign.
+    # What its source says of the actor or campaign, or what the layer has.
     description: str
     # The page of the group at MITRE.
     links: List[NavigatorLayerLink]

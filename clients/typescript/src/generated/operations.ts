@@ -19,15 +19,24 @@ import type {
   GetActorSigmaQuery,
   GetCampaignSigmaQuery,
   GetHealthQuery,
+  GetSigmaNavigatorLayerQuery,
   Health,
   Indicator,
   IndicatorChanges,
   IndicatorContext,
   IndicatorItem,
   IndicatorList,
+  ListActorCampaignsQuery,
   ListActorChangesQuery,
+  ListActorIndicatorsQuery,
+  ListActorReportsQuery,
+  ListActorTechniquesQuery,
   ListActorsQuery,
+  ListCampaignActorsQuery,
   ListCampaignChangesQuery,
+  ListCampaignIndicatorsQuery,
+  ListCampaignReportsQuery,
+  ListCampaignTechniquesQuery,
   ListCampaignsQuery,
   ListFeedChangesQuery,
   ListIndicatorChangesQuery,
@@ -39,6 +48,10 @@ import type {
   MispManifest,
   NavigatorLayer,
   ReadFeedQuery,
+  Report,
+  ReportList,
+  Technique,
+  TechniqueList,
 } from './types.js';
 
 /** The version of the API that this client was written for. */
@@ -91,6 +104,46 @@ export abstract class Operations {
    */
   iterateIndicators(query: Omit<ListIndicatorsQuery, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Indicator, void, undefined> {
     return items((page) => this.listIndicators({ pageSize: 500, ...query, page }, options));
+  }
+
+  /**
+   * List the indicators of an actor.
+   * The same pages as the list of indicators has with the filter, but 404 when the actor does not exist or is
+   * above the ceiling of the key.
+   *
+   * `GET /api/v1/actors/{id}/indicators`
+   * @param id The id, a UUID.
+   */
+  listActorIndicators(id: string, query: ListActorIndicatorsQuery = {}, options: CallOptions = {}): Promise<IndicatorList> {
+    return this.transport.json({ path: `/api/v1/actors/${segment(id)}/indicators`, query: { ...query } }, options);
+  }
+
+  /**
+   * Yields the items of all pages of {@link listActorIndicators}, of `pageSize` or 500 each.
+   * While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+   */
+  iterateActorIndicators(id: string, query: Omit<ListActorIndicatorsQuery, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Indicator, void, undefined> {
+    return items((page) => this.listActorIndicators(id, { pageSize: 500, ...query, page }, options));
+  }
+
+  /**
+   * List the indicators of a campaign.
+   * The same pages as the list of indicators has with the filter, but 404 when the campaign does not exist or
+   * is above the ceiling of the key.
+   *
+   * `GET /api/v1/campaigns/{id}/indicators`
+   * @param id The id, a UUID.
+   */
+  listCampaignIndicators(id: string, query: ListCampaignIndicatorsQuery = {}, options: CallOptions = {}): Promise<IndicatorList> {
+    return this.transport.json({ path: `/api/v1/campaigns/${segment(id)}/indicators`, query: { ...query } }, options);
+  }
+
+  /**
+   * Yields the items of all pages of {@link listCampaignIndicators}, of `pageSize` or 500 each.
+   * While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+   */
+  iterateCampaignIndicators(id: string, query: Omit<ListCampaignIndicatorsQuery, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Indicator, void, undefined> {
+    return items((page) => this.listCampaignIndicators(id, { pageSize: 500, ...query, page }, options));
   }
 
   /**
@@ -202,6 +255,19 @@ export abstract class Operations {
   }
 
   /**
+   * Read the techniques behind a saved feed as an ATT&CK Navigator layer.
+   * A layer of the format 4.5 with the Enterprise techniques of the actors and campaigns that are linked to
+   * the indicators of the feed, in the format of the feed. The score of a technique is how many of these use
+   * it; the comment names them. A session of the application does in place of a key.
+   *
+   * `GET /api/v1/feeds/{slug}/navigator`
+   * @param slug The slug of the feed.
+   */
+  getFeedNavigatorLayer(slug: string, options: CallOptions = {}): Promise<NavigatorLayer> {
+    return this.transport.json({ path: `/api/v1/feeds/${segment(slug)}/navigator` }, options);
+  }
+
+  /**
    * Follow the changes of a saved feed.
    * Keeps a copy of a saved feed in step, as GET /api/v1/indicators/changes does for a list. It has the
    * indicators that the format of the feed can express; with a limit, the first ones. Without a cursor it
@@ -298,6 +364,18 @@ export abstract class Operations {
    */
   getMispFeedEventByGroup(group: FeedGroup, uuid: string, options: CallOptions = {}): Promise<MispEvent> {
     return this.transport.json({ path: `/api/v1/feeds/misp/by-${segment(group)}/${segment(uuid)}.json` }, options);
+  }
+
+  /**
+   * Read the techniques that Sigma rules cover as an ATT&CK Navigator layer.
+   * A layer of the format 4.5 with the techniques for which there are rules, those of Tipline and those of
+   * the community that the operator added. The score of a technique is how many rules there are; the comment
+   * says whose. A session of the application does in place of a key.
+   *
+   * `GET /api/sigma/navigator`
+   */
+  getSigmaNavigatorLayer(query: GetSigmaNavigatorLayerQuery = {}, options: CallOptions = {}): Promise<NavigatorLayer> {
+    return this.transport.json({ path: '/api/sigma/navigator', query: { ...query } }, options);
   }
 
   /**
@@ -430,6 +508,120 @@ export abstract class Operations {
    */
   getCampaign(id: string, options: CallOptions = {}): Promise<CampaignItem> {
     return this.transport.json({ path: `/api/v1/campaigns/${segment(id)}` }, options);
+  }
+
+  /**
+   * List the campaigns of an actor.
+   * The campaigns that are attributed to it, sorted and filtered like the list of campaigns.
+   *
+   * `GET /api/v1/actors/{id}/campaigns`
+   * @param id The id, a UUID.
+   */
+  listActorCampaigns(id: string, query: ListActorCampaignsQuery = {}, options: CallOptions = {}): Promise<CampaignList> {
+    return this.transport.json({ path: `/api/v1/actors/${segment(id)}/campaigns`, query: { ...query } }, options);
+  }
+
+  /**
+   * Yields the items of all pages of {@link listActorCampaigns}, of `pageSize` or 200 each.
+   * While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+   */
+  iterateActorCampaigns(id: string, query: Omit<ListActorCampaignsQuery, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Campaign, void, undefined> {
+    return items((page) => this.listActorCampaigns(id, { pageSize: 200, ...query, page }, options));
+  }
+
+  /**
+   * List the actors of a campaign.
+   * The actors to which it is attributed, sorted and filtered like the list of actors.
+   *
+   * `GET /api/v1/campaigns/{id}/actors`
+   * @param id The id, a UUID.
+   */
+  listCampaignActors(id: string, query: ListCampaignActorsQuery = {}, options: CallOptions = {}): Promise<ActorList> {
+    return this.transport.json({ path: `/api/v1/campaigns/${segment(id)}/actors`, query: { ...query } }, options);
+  }
+
+  /**
+   * Yields the items of all pages of {@link listCampaignActors}, of `pageSize` or 200 each.
+   * While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+   */
+  iterateCampaignActors(id: string, query: Omit<ListCampaignActorsQuery, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Actor, void, undefined> {
+    return items((page) => this.listCampaignActors(id, { pageSize: 200, ...query, page }, options));
+  }
+
+  /**
+   * List the reports of an actor.
+   * Reports that refer to it, the latest first; those without a date last.
+   *
+   * `GET /api/v1/actors/{id}/reports`
+   * @param id The id, a UUID.
+   */
+  listActorReports(id: string, query: ListActorReportsQuery = {}, options: CallOptions = {}): Promise<ReportList> {
+    return this.transport.json({ path: `/api/v1/actors/${segment(id)}/reports`, query: { ...query } }, options);
+  }
+
+  /**
+   * Yields the items of all pages of {@link listActorReports}, of `pageSize` or 200 each.
+   * While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+   */
+  iterateActorReports(id: string, query: Omit<ListActorReportsQuery, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Report, void, undefined> {
+    return items((page) => this.listActorReports(id, { pageSize: 200, ...query, page }, options));
+  }
+
+  /**
+   * List the techniques of an actor.
+   * The techniques that it uses, by ATT&CK id.
+   *
+   * `GET /api/v1/actors/{id}/techniques`
+   * @param id The id, a UUID.
+   */
+  listActorTechniques(id: string, query: ListActorTechniquesQuery = {}, options: CallOptions = {}): Promise<TechniqueList> {
+    return this.transport.json({ path: `/api/v1/actors/${segment(id)}/techniques`, query: { ...query } }, options);
+  }
+
+  /**
+   * Yields the items of all pages of {@link listActorTechniques}, of `pageSize` or 200 each.
+   * While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+   */
+  iterateActorTechniques(id: string, query: Omit<ListActorTechniquesQuery, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Technique, void, undefined> {
+    return items((page) => this.listActorTechniques(id, { pageSize: 200, ...query, page }, options));
+  }
+
+  /**
+   * List the reports of a campaign.
+   * Reports that refer to it, the latest first; those without a date last.
+   *
+   * `GET /api/v1/campaigns/{id}/reports`
+   * @param id The id, a UUID.
+   */
+  listCampaignReports(id: string, query: ListCampaignReportsQuery = {}, options: CallOptions = {}): Promise<ReportList> {
+    return this.transport.json({ path: `/api/v1/campaigns/${segment(id)}/reports`, query: { ...query } }, options);
+  }
+
+  /**
+   * Yields the items of all pages of {@link listCampaignReports}, of `pageSize` or 200 each.
+   * While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+   */
+  iterateCampaignReports(id: string, query: Omit<ListCampaignReportsQuery, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Report, void, undefined> {
+    return items((page) => this.listCampaignReports(id, { pageSize: 200, ...query, page }, options));
+  }
+
+  /**
+   * List the techniques of a campaign.
+   * The techniques that it uses, by ATT&CK id.
+   *
+   * `GET /api/v1/campaigns/{id}/techniques`
+   * @param id The id, a UUID.
+   */
+  listCampaignTechniques(id: string, query: ListCampaignTechniquesQuery = {}, options: CallOptions = {}): Promise<TechniqueList> {
+    return this.transport.json({ path: `/api/v1/campaigns/${segment(id)}/techniques`, query: { ...query } }, options);
+  }
+
+  /**
+   * Yields the items of all pages of {@link listCampaignTechniques}, of `pageSize` or 200 each.
+   * While data changes, an item may be on two pages or on none: an export or the change feed is exact.
+   */
+  iterateCampaignTechniques(id: string, query: Omit<ListCampaignTechniquesQuery, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Technique, void, undefined> {
+    return items((page) => this.listCampaignTechniques(id, { pageSize: 200, ...query, page }, options));
   }
 
   /**

@@ -58,6 +58,29 @@ export interface Indicator {
   lastSeen: string;
   /** Not returned from this instant on; null: never. */
   expiresAt: string | null;
+  /** Of a CVE id: its EPSS score (FIRST); null: none is known. */
+  epss?: {
+    /** The probability that it is exploited within 30 days. */
+    score: number;
+    /** The share of all vulnerabilities with the same or a lower score. */
+    percentile: number;
+    /** The first day of the published scores on which both had these values. */
+    date: string;
+  } | null;
+  /**
+   * Of a CVE id: its entry in CISA’s catalogue of known exploited vulnerabilities; null: it has none, or no
+   * source has the catalogue.
+   */
+  kev?: {
+    /** When it was added to the catalogue. */
+    dateAdded: string | null;
+    /** Until when agencies of the United States must act. */
+    dueDate: string | null;
+    /** Whether ransomware campaigns are known to use it; false: not known. */
+    knownRansomware: boolean;
+    /** What to do. */
+    requiredAction: string | null;
+  } | null;
 }
 
 /** A page of a list. */
@@ -110,6 +133,29 @@ export interface IndicatorContext {
   tlp: Tlp;
   /** Free text of the sources, sorted. */
   tags: string[];
+  /** Of a CVE id: its EPSS score (FIRST); null: none is known. */
+  epss?: {
+    /** The probability that it is exploited within 30 days. */
+    score: number;
+    /** The share of all vulnerabilities with the same or a lower score. */
+    percentile: number;
+    /** The first day of the published scores on which both had these values. */
+    date: string;
+  } | null;
+  /**
+   * Of a CVE id: its entry in CISA’s catalogue of known exploited vulnerabilities; null: it has none, or no
+   * source has the catalogue.
+   */
+  kev?: {
+    /** When it was added to the catalogue. */
+    dateAdded: string | null;
+    /** Until when agencies of the United States must act. */
+    dueDate: string | null;
+    /** Whether ransomware campaigns are known to use it; false: not known. */
+    knownRansomware: boolean;
+    /** What to do. */
+    requiredAction: string | null;
+  } | null;
   /** The source whose confidence decides. */
   source: {
     /** Its name. */
@@ -535,9 +581,75 @@ export interface CampaignChanges {
   hasMore: boolean;
 }
 
+/** A technique that an actor or a campaign uses. */
+export interface Technique {
+  /** Its id here. */
+  id: string;
+  /** ATT&CK id, such as T1003 or T1059.001; null: it has none. */
+  attackId: string | null;
+  /** The name. */
+  name: string;
+  /** What its source says of it. */
+  description: string | null;
+  /** ATT&CK tactics by their short names, such as credential-access. */
+  tactics: string[];
+  /** The confidence of its source, 0 to 100. */
+  confidence: number;
+  tlp: Tlp;
+}
+
+/** A page of a list. */
+export interface TechniqueList {
+  /** The items of the page. */
+  data: Technique[];
+  /** The page returned. */
+  page: number;
+  /** The page size used. */
+  pageSize: number;
+  /** How many items match, on all pages together. */
+  total: number;
+}
+
+/** A report that refers to an actor or a campaign. */
+export interface Report {
+  /** Its id here. */
+  id: string;
+  /** The title. */
+  title: string;
+  /** The title in lower case, digits and hyphens. */
+  slug: string;
+  /** Its text. */
+  description: string | null;
+  /** Its address. */
+  url: string | null;
+  /** When it was published; null: not known. */
+  publishedAt: string | null;
+  /** Free text of the sources, sorted. */
+  tags: string[];
+  /** Persons and organisations. */
+  authors: string[];
+  /** Addresses that it gives. */
+  links: string[];
+  /** The confidence of its source, 0 to 100. */
+  confidence: number;
+  tlp: Tlp;
+}
+
+/** A page of a list. */
+export interface ReportList {
+  /** The items of the page. */
+  data: Report[];
+  /** The page returned. */
+  page: number;
+  /** The page size used. */
+  pageSize: number;
+  /** How many items match, on all pages together. */
+  total: number;
+}
+
 /** A layer of the ATT&CK Navigator, format 4.5. */
 export interface NavigatorLayer {
-  /** The name of the actor or campaign. */
+  /** The name of the actor, campaign or feed, or of the rules. */
   name: string;
   /** Without the version of ATT&CK, because sources do not state theirs: the Navigator takes its latest. */
   versions: {
@@ -548,7 +660,7 @@ export interface NavigatorLayer {
   };
   /** Always enterprise-attack. */
   domain: string;
-  /** What its source says of the actor or campaign. */
+  /** What its source says of the actor or campaign, or what the layer has. */
   description?: string;
   /** Always false. */
   hideDisabled: boolean;
@@ -561,9 +673,12 @@ export interface NavigatorLayer {
     techniqueID: string;
     /** The short name of the tactic; absent: the entry is for every tactic of the technique. */
     tactic?: string;
-    /** 100: used. Absent: only sub-techniques of it are used. */
+    /**
+     * Of an actor or campaign 100: used. Of a feed how many of its actors and campaigns use it. Of the Sigma
+     * rules how many there are for it. Absent: the entry is the parent of an entered sub-technique.
+     */
     score?: number;
-    /** Who uses it. */
+    /** Who uses it, or where the rules are from. */
     comment?: string;
     /** Always true. */
     enabled: boolean;
@@ -764,10 +879,95 @@ export interface ListIndicatorsQuery {
   minConfidence?: number | undefined;
   /** true: for rules and block lists; false: context only (MISP’s `to_ids: false`). */
   forDetection?: boolean | undefined;
+  /** true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything else. */
+  exploited?: boolean | undefined;
+  /** Vulnerabilities with an EPSS score of at least this. */
+  minEpss?: number | undefined;
   /** lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC). */
   since?: string | undefined;
   /** Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6. */
   types?: IndicatorType[] | undefined;
+  /**
+   * The newest sighting first; or the highest EPSS score first, then what has none. Faster with type=CVE.
+   * Only for json.
+   */
+  sort?: "lastSeen" | "epss" | undefined;
+}
+
+/** The query of {@link Operations.listActorIndicators}. */
+export interface ListActorIndicatorsQuery {
+  /** Page number. */
+  page?: number | undefined;
+  /** Items on a page. */
+  pageSize?: number | undefined;
+  /**
+   * Case-insensitive substring of the normalized value, literally (no wildcards) or refanged:
+   * `hxxp://evil[.]example` also finds `http://evil.example`.
+   */
+  q?: string | undefined;
+  /** Of this type. */
+  type?: IndicatorType | undefined;
+  /** Of this severity. */
+  severity?: Severity | undefined;
+  /** Exactly this tag. */
+  tag?: string | undefined;
+  /** Linked to this campaign. */
+  campaignId?: string | undefined;
+  /** Confidence of at least this. */
+  minConfidence?: number | undefined;
+  /** true: for rules and block lists; false: context only (MISP’s `to_ids: false`). */
+  forDetection?: boolean | undefined;
+  /** true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything else. */
+  exploited?: boolean | undefined;
+  /** Vulnerabilities with an EPSS score of at least this. */
+  minEpss?: number | undefined;
+  /** lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC). */
+  since?: string | undefined;
+  /** Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6. */
+  types?: IndicatorType[] | undefined;
+  /**
+   * The newest sighting first; or the highest EPSS score first, then what has none. Faster with type=CVE.
+   * Only for json.
+   */
+  sort?: "lastSeen" | "epss" | undefined;
+}
+
+/** The query of {@link Operations.listCampaignIndicators}. */
+export interface ListCampaignIndicatorsQuery {
+  /** Page number. */
+  page?: number | undefined;
+  /** Items on a page. */
+  pageSize?: number | undefined;
+  /**
+   * Case-insensitive substring of the normalized value, literally (no wildcards) or refanged:
+   * `hxxp://evil[.]example` also finds `http://evil.example`.
+   */
+  q?: string | undefined;
+  /** Of this type. */
+  type?: IndicatorType | undefined;
+  /** Of this severity. */
+  severity?: Severity | undefined;
+  /** Exactly this tag. */
+  tag?: string | undefined;
+  /** Linked to this actor. */
+  actorId?: string | undefined;
+  /** Confidence of at least this. */
+  minConfidence?: number | undefined;
+  /** true: for rules and block lists; false: context only (MISP’s `to_ids: false`). */
+  forDetection?: boolean | undefined;
+  /** true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything else. */
+  exploited?: boolean | undefined;
+  /** Vulnerabilities with an EPSS score of at least this. */
+  minEpss?: number | undefined;
+  /** lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC). */
+  since?: string | undefined;
+  /** Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6. */
+  types?: IndicatorType[] | undefined;
+  /**
+   * The newest sighting first; or the highest EPSS score first, then what has none. Faster with type=CVE.
+   * Only for json.
+   */
+  sort?: "lastSeen" | "epss" | undefined;
 }
 
 /** The query of {@link Operations.exportIndicators}. */
@@ -791,6 +991,10 @@ export interface ExportIndicatorsQuery {
   minConfidence?: number | undefined;
   /** true: for rules and block lists; false: context only (MISP’s `to_ids: false`). */
   forDetection?: boolean | undefined;
+  /** true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything else. */
+  exploited?: boolean | undefined;
+  /** Vulnerabilities with an EPSS score of at least this. */
+  minEpss?: number | undefined;
   /** lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC). */
   since?: string | undefined;
   /** Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6. */
@@ -858,6 +1062,10 @@ export interface ListIndicatorChangesQuery {
   minConfidence?: number | undefined;
   /** true: for rules and block lists; false: context only (MISP’s `to_ids: false`). */
   forDetection?: boolean | undefined;
+  /** true: vulnerabilities in CISA’s catalogue of known exploited ones; false: everything else. */
+  exploited?: boolean | undefined;
+  /** Vulnerabilities with an EPSS score of at least this. */
+  minEpss?: number | undefined;
   /** lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC). */
   since?: string | undefined;
   /** Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6. */
@@ -929,6 +1137,18 @@ export interface ListFeedChangesQuery {
   cursor?: string | undefined;
   /** If there are no changes, the response waits for them for up to so many seconds. */
   wait?: number | undefined;
+}
+
+/** The query of {@link Operations.getSigmaNavigatorLayer}. */
+export interface GetSigmaNavigatorLayerQuery {
+  /** Rules of these sources: Tipline’s own, or those of the community. Repeated or with commas. */
+  source?: Array<"own" | "community"> | undefined;
+  /** Rules of these levels. Repeated or with commas. */
+  level?: SigmaLevel[] | undefined;
+  /** Rules of these statuses. Repeated or with commas. */
+  status?: SigmaStatus[] | undefined;
+  /** Rules of this product, category or service, or of several at once: `windows/process_creation`. */
+  logsource?: string | undefined;
 }
 
 /** The query of {@link Operations.getActorSigma}. */
@@ -1003,4 +1223,56 @@ export interface ListCampaignsQuery {
   pageSize?: number | undefined;
   /** In this state. */
   status?: CampaignStatus | undefined;
+}
+
+/** The query of {@link Operations.listActorCampaigns}. */
+export interface ListActorCampaignsQuery {
+  /** Page number. */
+  page?: number | undefined;
+  /** Items on a page. */
+  pageSize?: number | undefined;
+  /** In this state. */
+  status?: CampaignStatus | undefined;
+}
+
+/** The query of {@link Operations.listCampaignActors}. */
+export interface ListCampaignActorsQuery {
+  /** Page number. */
+  page?: number | undefined;
+  /** Items on a page. */
+  pageSize?: number | undefined;
+  /** Only actors that are (not) active. */
+  active?: boolean | undefined;
+}
+
+/** The query of {@link Operations.listActorReports}. */
+export interface ListActorReportsQuery {
+  /** Page number. */
+  page?: number | undefined;
+  /** Items on a page. */
+  pageSize?: number | undefined;
+}
+
+/** The query of {@link Operations.listActorTechniques}. */
+export interface ListActorTechniquesQuery {
+  /** Page number. */
+  page?: number | undefined;
+  /** Items on a page. */
+  pageSize?: number | undefined;
+}
+
+/** The query of {@link Operations.listCampaignReports}. */
+export interface ListCampaignReportsQuery {
+  /** Page number. */
+  page?: number | undefined;
+  /** Items on a page. */
+  pageSize?: number | undefined;
+}
+
+/** The query of {@link Operations.listCampaignTechniques}. */
+export interface ListCampaignTechniquesQuery {
+  /** Page number. */
+  page?: number | undefined;
+  /** Items on a page. */
+  pageSize?: number | undefined;
 }
