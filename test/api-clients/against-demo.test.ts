@@ -46,6 +46,13 @@ describe('clients of a server with the sample', () => {
     const indicator = () => first(client.iterateIndicators({ q: '185.132.17.160', type: 'IPV4' }));
     const actor = () => first(client.iterateActors({ active: true }));
     const campaign = () => first(client.iterateCampaigns({ status: 'CONCLUDED' }));
+    const apt28 = async () => (await client.getIndicatorContext((await indicator()).id)).actors[0]?.id ?? '';
+    /** Whether the iterator has as many items as the list. */
+    async function isWhole({ total }: { total: number }, items: AsyncIterable<unknown>): Promise<boolean> {
+      let count = 0;
+      for await (const _ of items) count++;
+      return count === total;
+    }
 
     /** Calls each operation, and returns something that only its response has. */
     const calls: Record<string, () => Promise<unknown>> = {
@@ -100,6 +107,35 @@ describe('clients of a server with the sample', () => {
         const { id } = await campaign();
         return (await client.getCampaign(id)).data.id === id;
       },
+      listActorIndicators: async () =>
+        (await client.listActorIndicators(await apt28())).data.some(
+          ({ value }) => value === '185.132.17.160',
+        ),
+      listActorCampaigns: async () =>
+        isWhole(await client.listActorCampaigns(await apt28()), client.iterateActorCampaigns(await apt28())),
+      listActorReports: async () =>
+        isWhole(await client.listActorReports(await apt28()), client.iterateActorReports(await apt28())),
+      listActorTechniques: async () => (await client.listActorTechniques(await apt28())).total > 0,
+      listCampaignIndicators: async () => {
+        const { id } = await campaign();
+        return isWhole(await client.listCampaignIndicators(id), client.iterateCampaignIndicators(id));
+      },
+      listCampaignActors: async () => {
+        const { id } = await campaign();
+        return isWhole(await client.listCampaignActors(id), client.iterateCampaignActors(id));
+      },
+      listCampaignReports: async () => {
+        const { id } = await campaign();
+        return isWhole(await client.listCampaignReports(id), client.iterateCampaignReports(id));
+      },
+      listCampaignTechniques: async () => {
+        const { id } = await campaign();
+        return isWhole(await client.listCampaignTechniques(id), client.iterateCampaignTechniques(id));
+      },
+      getFeedNavigatorLayer: async () =>
+        (await client.getFeedNavigatorLayer('edge')).domain === 'enterprise-attack',
+      getSigmaNavigatorLayer: async () =>
+        (await client.getSigmaNavigatorLayer()).domain === 'enterprise-attack',
       getActorNavigatorLayer: async () =>
         (await client.getActorNavigatorLayer((await actor()).id)).domain === 'enterprise-attack',
       getCampaignNavigatorLayer: async () =>

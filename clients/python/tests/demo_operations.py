@@ -112,6 +112,44 @@ class EveryOperation(unittest.TestCase):
     def test_getCampaign(self):
         self.assertEqual(self.client.get_campaign(self.campaign)["data"]["id"], self.campaign)
 
+    def test_listActorIndicators(self):
+        found = self.client.list_actor_indicators(self.actor)
+        self.assertEqual(found["total"], len(list(self.client.iterate_actor_indicators(self.actor))))
+
+    def test_listActorCampaigns(self):
+        found = self.client.list_actor_campaigns(self.actor)
+        self.assertEqual(found["total"], len(list(self.client.iterate_actor_campaigns(self.actor))))
+
+    def test_listActorReports(self):
+        found = self.client.list_actor_reports(self.actor)
+        self.assertEqual(found["total"], len(list(self.client.iterate_actor_reports(self.actor))))
+
+    def test_listActorTechniques(self):
+        found = self.client.list_actor_techniques(self.actor)
+        self.assertEqual(found["total"], len(list(self.client.iterate_actor_techniques(self.actor))))
+
+    def test_listCampaignIndicators(self):
+        found = self.client.list_campaign_indicators(self.campaign)
+        self.assertEqual(found["total"], len(list(self.client.iterate_campaign_indicators(self.campaign))))
+
+    def test_listCampaignActors(self):
+        found = self.client.list_campaign_actors(self.campaign)
+        self.assertEqual(found["total"], len(list(self.client.iterate_campaign_actors(self.campaign))))
+
+    def test_listCampaignReports(self):
+        found = self.client.list_campaign_reports(self.campaign)
+        self.assertEqual(found["total"], len(list(self.client.iterate_campaign_reports(self.campaign))))
+
+    def test_listCampaignTechniques(self):
+        found = self.client.list_campaign_techniques(self.campaign)
+        self.assertEqual(found["total"], len(list(self.client.iterate_campaign_techniques(self.campaign))))
+
+    def test_getFeedNavigatorLayer(self):
+        self.assertEqual(self.client.get_feed_navigator_layer("edge")["domain"], "enterprise-attack")
+
+    def test_getSigmaNavigatorLayer(self):
+        self.assertEqual(self.client.get_sigma_navigator_layer()["domain"], "enterprise-attack")
+
     def test_getActorNavigatorLayer(self):
         self.assertEqual(self.client.get_actor_navigator_layer(self.actor)["domain"], "enterprise-attack")
 
