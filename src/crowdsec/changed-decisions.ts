@@ -30,7 +30,7 @@ export interface ChangedDecisions {
   deletions: Map<string, Deletion>;
 }
 
-export interface SentDecision {
+interface SentDecision {
   decision: Decision;
   /** Whether the client has it already. */
   isRenewal: boolean;

@@ -78,7 +78,7 @@ export const crowdsecRoutes: FastifyPluginAsync<Options> = async (app, options) 
     reply.raw.once('finish', () => void record());
     return 'text' in body
       ? sendCompressed(request, reply, body.text)
-      : sendSpooled(request, reply, body.spooled);
+      : sendSpooled(request, reply, spool, body.spooled);
   });
 
   app.get('/v1/decisions', { config: CONFIG, schema }, async (request, reply) => {
@@ -98,7 +98,7 @@ export const crowdsecRoutes: FastifyPluginAsync<Options> = async (app, options) 
       { feeds, filter: wanted.filter, ...context },
       { wants: wanted.matches },
     );
-    return sendSpooled(request, reply, spool.fill(await begun(asArray(pieces)), onError));
+    return sendSpooled(request, reply, spool, spool.fill(await begun(asArray(pieces)), onError));
   });
 
   app.post(
@@ -153,10 +153,18 @@ function sendJson(reply: FastifyReply): void {
   reply.type('application/json; charset=utf-8').header('cache-control', 'no-store');
 }
 
-function sendSpooled(request: FastifyRequest, reply: FastifyReply, spooled: Spooled): FastifyReply {
-  reply.header('vary', 'accept-encoding');
-  if (!acceptsGzip(request)) return reply.send(spooled.file('identity').read());
-  return reply.header('content-encoding', 'gzip').send(spooled.file('gzip').read());
+/** Sends a response that no other client gets. */
+function sendSpooled(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  spool: Spool,
+  spooled: Spooled,
+): FastifyReply {
+  const encoding = acceptsGzip(request) ? 'gzip' : 'identity';
+  const text = spooled.file(encoding).read();
+  text.once('close', () => spool.drop(spooled));
+  if (encoding === 'gzip') reply.header('content-encoding', encoding);
+  return reply.header('vary', 'accept-encoding').send(text);
 }
 
 function drop(payload: IncomingMessage, done: (error: Error | null) => void): void {

@@ -31,7 +31,7 @@ export interface Decision {
 const SCOPES = ['Ip', 'Range'] as const;
 type Scope = (typeof SCOPES)[number];
 
-export const ORIGIN = 'tipline';
+const ORIGIN = 'tipline';
 export const TYPE = 'ban';
 
 const SECOND_MS = 1_000;
@@ -51,7 +51,7 @@ const SAFE_MS = 13 * HOUR_MS;
 export const maxDuration = (changeDays: number): number => Math.min(MAX_MS, changeDays * DAY_MS);
 
 /** Returns the addresses and CIDR blocks that are blocked for an indicator: without its whitelisted parts, as in lists. */
-export function blocksOf({ type, value, for_detection, whitelisted_parts }: DecisionRow): string[] {
+function blocksOf({ type, value, for_detection, whitelisted_parts }: DecisionRow): string[] {
   if (!for_detection || (type !== 'IPV4' && type !== 'IPV6')) return [];
   return listedBlocks({ value, whitelistedParts: [...(whitelisted_parts ?? [])] }, { addParts() {} });
 }
@@ -63,7 +63,7 @@ const MAX_SCENARIO = 255;
 const NOT_PRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Returns the tags as a scenario, which bouncers log and filter by; an indicator without tags has the origin. */
-export function scenarioOf(tags: readonly string[]): string {
+function scenarioOf(tags: readonly string[]): string {
   let scenario = '';
   for (const tag of tags) {
     const next = `${scenario}${scenario && ','}${tag.replace(NOT_PRINTABLE, '')}`;
@@ -159,7 +159,7 @@ export function toDeletedDecision({ id, value: block }: Deletion): Decision {
  * Returns a duration as Go writes it, in whole seconds, which every bouncer can parse, and at least one: nftables and ipset
  * take 0 for no timeout.
  */
-export function goDuration(ms: number): string {
+function goDuration(ms: number): string {
   const seconds = Math.max(1, Math.floor(ms / SECOND_MS));
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const rest = `${seconds % 60}s`;

@@ -172,16 +172,16 @@ async function sentBefore(
       const add = (row: DecisionRow & { number: number }) => {
         for (const block of matchingBlocks(row, sentFilter)) sent.set(block, deletionOf(block, row));
       };
-      /** Indicators that have come in since: they were not sent. */
-      const isNew = new Set<string>();
+      /** Indicators that have changed or come in since: their present state was not sent. */
+      const changed = new Set<string>();
       for await (const page of pages) {
         const held = await findHeldStates(snapshot, heldIn(page), cursor.filters, cursor.ceiling, from);
         for (const row of held.values()) add(row);
-        for (const change of page) if (!held.has(idOf(change))) isNew.add(idOf(change));
+        for (const change of page) changed.add(idOf(change));
       }
       if (!isSame)
         for await (const page of allRows(snapshot, rowsAt(cursor, now), PAGE))
-          for (const row of page) if (!isNew.has(row.id)) add(row);
+          for (const row of page) if (!changed.has(row.id)) add(row);
       return sent;
     };
     try {

@@ -20,7 +20,7 @@ const REPEAT_MS = 5 * 60_000;
 const SEEN_MS = 3_600_000;
 
 /** A response of the stream. */
-export type StreamBody = { text: string } | { spooled: Spooled };
+type StreamBody = { text: string } | { spooled: Spooled };
 
 export interface StreamResponse {
   body: StreamBody;
