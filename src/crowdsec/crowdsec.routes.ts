@@ -98,7 +98,7 @@ export const crowdsecRoutes: FastifyPluginAsync<Options> = async (app, options) 
       { feeds, filter: wanted.filter, ...context },
       { wants: wanted.matches },
     );
-    return sendSpooled(request, reply, spool, spool.fill(await begun(asArray(pieces)), onError));
+    return sendSpooled(request, reply, spool, spool.fill(await begun(asArray(pieces), 1), onError));
   });
 
   app.post(

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { FeedCursor } from '../changes/cursor.ts';
 import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
 import type { DecisionFilter, Deletion } from './decisions.ts';
 
 /** A client is a key at an address with a User-Agent, as crowdsec tells bouncers apart. */
@@ -57,8 +58,8 @@ export interface Sent {
   position: Position;
   /** Deletions that the client has been sent for the first time. */
   deleted: readonly Deletion[];
-  /** Values whose earlier deletions are not repeated; null: all of them. */
-  restored: readonly string[] | null;
+  /** Values that are listed again: their earlier deletions are not repeated. */
+  restored: readonly string[];
   /** Deletions of before are not repeated any more. */
   repeatedSince: Date;
 }
@@ -74,37 +75,46 @@ export async function writePosition(
   { position, deleted, restored, repeatedSince }: Sent,
   now: Date,
 ): Promise<void> {
-  const state = JSON.stringify(position);
   await db.transaction().execute(async (trx) => {
-    const version = randomUUID();
+    const row = {
+      state: sql<string>`${JSON.stringify(position)}::jsonb`,
+      version: randomUUID(),
+      seen_at: now,
+    };
     const id = before?.id ?? randomUUID();
-    const jsonb = sql<string>`${state}::jsonb`;
-    const { numUpdatedRows = 0n, numInsertedOrUpdatedRows = 0n } = before
-      ? await trx
-          .updateTable('crowdsec_position')
-          .set({ state: jsonb, version, seen_at: now })
-          .where('id', '=', id)
-          .where('version', '=', before.version)
-          .executeTakeFirstOrThrow()
-          .then(({ numUpdatedRows }) => ({ numUpdatedRows, numInsertedOrUpdatedRows: 0n }))
-      : await trx
-          .insertInto('crowdsec_position')
-          .values({
-            id,
-            version,
-            key_id: client.keyId,
-            address: client.address,
-            user_agent: client.userAgent,
-            state: jsonb,
-            seen_at: now,
-          })
-          .onConflict((conflict) => conflict.columns(['key_id', 'address', 'user_agent']).doNothing())
-          .executeTakeFirst()
-          .then(({ numInsertedOrUpdatedRows }) => ({ numInsertedOrUpdatedRows, numUpdatedRows: 0n }));
-    if ((numUpdatedRows ?? 0n) + (numInsertedOrUpdatedRows ?? 0n) === 0n) return;
+    const isWritten = before ? await update(trx, before, row) : await insert(trx, { id, client }, row);
+    if (!isWritten) return;
     await writeDeletions(trx, id, { deleted, restored, repeatedSince }, now);
     if (!before) await dropOldest(trx, client.keyId);
   });
+}
+
+type WrittenState = Pick<Insertable<Tables['crowdsec_position']>, 'version' | 'seen_at'> & {
+  state: RawBuilder<string>;
+};
+
+async function update(trx: Db, { id, version }: StoredPosition, row: WrittenState): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('crowdsec_position')
+    .set(row)
+    .where('id', '=', id)
+    .where('version', '=', version)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+async function insert(
+  trx: Db,
+  { id, client }: { id: string; client: Client },
+  row: WrittenState,
+): Promise<boolean> {
+  const { keyId, address, userAgent } = client;
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('crowdsec_position')
+    .values({ id, key_id: keyId, address, user_agent: userAgent, ...row })
+    .onConflict((conflict) => conflict.columns(['key_id', 'address', 'user_agent']).doNothing())
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
 async function writeDeletions(
@@ -115,8 +125,7 @@ async function writeDeletions(
 ): Promise<void> {
   const ofClient = trx.deleteFrom('crowdsec_deletion').where('position_id', '=', id);
   await ofClient.where('deleted_at', '<=', repeatedSince).execute();
-  if (restored === null) await ofClient.execute();
-  else if (restored.length > 0)
+  if (restored.length > 0)
     await ofClient.where(sql<boolean>`value = any(${[...restored]}::text[])`).execute();
   for (let start = 0; start < deleted.length; start += BATCH) {
     const batch = deleted.slice(start, start + BATCH);

@@ -66,7 +66,7 @@ export function openDecisionStream(deps: StreamDeps & { spool: Spool; onError(er
     const pieces = writeEverything(deps, request, { position, repeated }, (end) => {
       sent = end;
     });
-    const spooled = deps.spool.fill(await begun(pieces), deps.onError);
+    const spooled = deps.spool.fill(await begun(pieces, 2), deps.onError);
     return {
       body: { spooled },
       async record() {
@@ -158,20 +158,18 @@ const at = (feed: StreamRequest['feeds'][number], now: Date) => ({
   principal: { ...feed.principal, now },
 });
 
-/** Reads the beginning before the response begins, so that an unavailable database is a 503. */
-export async function begun(pieces: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
+/**
+ * Reads the first pieces before the response begins, so that an unavailable database is a 503.
+ * @param count up to and including the first one that needs the database
+ */
+export async function begun(pieces: AsyncGenerator<string>, count: number): Promise<AsyncIterable<string>> {
   const read: string[] = [];
-  // The first pieces need no database.
-  while (read.join('').length < BEGINNING) {
+  for (let i = 0; i < count; i++) {
     const { done, value } = await pieces.next();
-    if (done) break;
-    read.push(value);
+    if (!done) read.push(value);
   }
   return (async function* () {
     yield* read;
     yield* pieces;
   })();
 }
-
-/** Longer than the text before the first decision. */
-const BEGINNING = 10;
