@@ -12,7 +12,7 @@ import { writeDecisions } from './everything.ts';
 import { type FeedRows, findRowsFor, rowsOf } from './feed-rows.queries.ts';
 import { filterOf, isStartup, type Query, type Wanted, wantedOf } from './request.ts';
 import type { StreamDeps } from './request-context.ts';
-import { begun, openDecisionStream } from './stream.ts';
+import { fill, openDecisionStream } from './stream.ts';
 
 interface Options extends StreamDeps {
   spool: Spool;
@@ -75,7 +75,7 @@ export const crowdsecRoutes: FastifyPluginAsync<Options> = async (app, options) 
     };
     const { body, record } = await stream.next(client, context, isStartup(query));
     // Not emitted for a response that is aborted.
-    reply.raw.once('finish', () => void record());
+    reply.raw.once('finish', () => void (reply.statusCode === 200 && record()));
     return 'text' in body
       ? sendCompressed(request, reply, body.text)
       : sendSpooled(request, reply, spool, body.spooled);
@@ -98,7 +98,7 @@ export const crowdsecRoutes: FastifyPluginAsync<Options> = async (app, options) 
       { feeds, filter: wanted.filter, ...context },
       { wants: wanted.matches },
     );
-    return sendSpooled(request, reply, spool, spool.fill(await begun(asArray(pieces), 1), onError));
+    return sendSpooled(request, reply, spool, await fill(spool, asArray(pieces), 1, onError));
   });
 
   app.post(

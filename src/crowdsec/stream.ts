@@ -58,15 +58,11 @@ export function openDecisionStream(deps: StreamDeps & { spool: Spool; onError(er
     position: StoredPosition | undefined,
     repeated: readonly Deletion[],
   ): Promise<StreamResponse> {
-    if (deps.spool.isFull())
-      throw new ApiError('service_unavailable', 'Too many responses are being sent.', {
-        'retry-after': '30',
-      });
     let sent: Omit<Sent, 'repeatedSince'> | undefined;
     const pieces = writeEverything(deps, request, { position, repeated }, (end) => {
       sent = end;
     });
-    const spooled = deps.spool.fill(await begun(pieces, 2), deps.onError);
+    const spooled = await fill(deps.spool, pieces, 2, deps.onError);
     return {
       body: { spooled },
       async record() {
@@ -159,17 +155,26 @@ const at = (feed: StreamRequest['feeds'][number], now: Date) => ({
 });
 
 /**
- * Reads the first pieces before the response begins, so that an unavailable database is a 503.
- * @param count up to and including the first one that needs the database
+ * Spools a response. Its first pieces are read before it begins, so that an unavailable database is a 503.
+ * @param count the number of pieces up to and including the first one that needs the database
+ * @throws {ApiError} 503 when there is no room for another response
  */
-export async function begun(pieces: AsyncGenerator<string>, count: number): Promise<AsyncIterable<string>> {
+export async function fill(
+  spool: Spool,
+  pieces: AsyncGenerator<string>,
+  count: number,
+  onError: (error: Error) => void,
+): Promise<Spooled> {
+  if (spool.isFull())
+    throw new ApiError('service_unavailable', 'Too many responses are being sent.', { 'retry-after': '30' });
   const read: string[] = [];
   for (let i = 0; i < count; i++) {
     const { done, value } = await pieces.next();
     if (!done) read.push(value);
   }
-  return (async function* () {
+  async function* all() {
     yield* read;
     yield* pieces;
-  })();
+  }
+  return spool.fill(all(), onError);
 }
