@@ -272,6 +272,8 @@ onEveryEngine((engine) => {
     it('is served by another node, and after a restart, from where it was', async () => {
       await harness.load([ip('192.0.2.1'), ip('192.0.2.2')]);
       await startup();
+      // This node waits until its record of the response is written; another one cannot.
+      expect(await poll()).toEqual(NOTHING);
       const other = await startHarness({ open: async () => ({ ...harness, close: async () => {} }) });
       await whitelist('192.0.2.1');
       const response = await other.app.inject({
