@@ -32,7 +32,8 @@ const EXCEPTIONS: readonly { request: RegExp; statement: RegExp; reason: string 
       'the state of an indicator that the principal sees; details.mappers.ts leaves out sources above the ceiling',
   },
   {
-    request: /^(GET (\/api\/v1\/(indicators|feeds\/[^/?]+)\/changes|\/v1\/decisions\/stream)(\?|$)|POST \/mcp$)/,
+    request:
+      /^(GET (\/api\/v1\/(indicators|feeds\/[^/?]+)\/changes|\/v1\/decisions\/stream)(\?|$)|POST \/mcp$)/,
     statement:
       /^\s*(with held as materialized|select\s+exists|select "id", "revision", "expires_at" from "indicator" where id = any|select least\(|with entity as \(|select indicator\.id(, indicator\.type, indicator\.value)?(, indicator\.number, indicator\.tags, indicator\.expires_at, indicator\.for_detection, indicator\.whitelisted_parts)? from (indicator|\()|select (\* from \(\s*\(?\s*(select \* from \(\s*\()?)?(select )?indicator\.id, indicator\.revision as revision)/,
     reason:
