@@ -15,6 +15,7 @@ import { auditRoutes } from './audit/audit.routes.ts';
 import { catalogueRoutes } from './catalogues/catalogues.routes.ts';
 import { openChangeFeed } from './changes/change-feed.ts';
 import type { Clock } from './clock.ts';
+import { CROWDSEC_ERRORS, crowdsecRoutes } from './crowdsec/crowdsec.routes.ts';
 import type { Database } from './db/database.ts';
 import { pingDatabase } from './db/database.ts';
 import type { AccessTracker } from './enrichment/access-tracker.ts';
@@ -131,6 +132,8 @@ export interface AppDeps {
   lookupFilters: string;
   /** The maximum size of such a file. */
   uploadBytes: number;
+  /** How many days the history for the change feed goes back. */
+  changeDays: number;
   /** The widest networks that imports accept. */
   widest: WidestNetworks;
   /** Opens importers for those files. */
@@ -208,7 +211,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     return httpPart === 'body' ? bodyValidator(schema as TSchema) : () => true;
   });
   for (const schema of SCHEMAS) app.addSchema(schema);
-  registerErrorHandler(app, [{ prefix: TAXII, mediaType: TAXII_TYPE, write: errorMessage }, MCP_ERRORS]);
+  registerErrorHandler(app, [
+    { prefix: TAXII, mediaType: TAXII_TYPE, write: errorMessage },
+    MCP_ERRORS,
+    CROWDSEC_ERRORS,
+  ]);
   requireDeclaredAccess(app, [DOCS_PREFIX, ASSETS_PREFIX]);
   await app.register(accepts);
   const accounts = authentication({
@@ -312,6 +319,14 @@ async function registerFeatures(
     database: deps.database,
     secret: deps.sessionSecret,
     publicAddress: deps.publicAddress,
+  });
+  await app.register(crowdsecRoutes, {
+    database: deps.database,
+    changes: feed,
+    spool: deps.spool,
+    trustedProxies: deps.trustedProxies,
+    changeDays: deps.changeDays,
+    onError: (err) => app.log.error({ err }, 'decisions for a bouncer not sent or recorded'),
   });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });

@@ -62,6 +62,7 @@ const ORDER = [
   'imports',
   'indicators',
   'feeds',
+  'crowdsec',
   'lookup',
   'taxii',
   'misp-feed',

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Db } from '../db/database.ts';
 import { epochScopedCache } from '../db/revision/watch.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
@@ -14,6 +14,7 @@ import {
   dayOf,
   type FeedCursor,
   firstCursor,
+  type Point,
   readCursor,
   sealCursor,
 } from './cursor.ts';
@@ -54,6 +55,23 @@ export interface ChangeFeed {
    * known any more.
    */
   cursorAfter(principal: Principal, of: CopiedRows, revision: number): Promise<string | null>;
+  /** Returns the same as a cursor that is not sealed, for a client whose position this store keeps. */
+  positionAfter(principal: Principal, of: CopiedRows, revision: number): Promise<FeedCursor | null>;
+  /**
+   * Reads all changes that follow a position, and what else belongs to the same state, from one snapshot. The position's own filters
+   * and ceiling apply.
+   * @param position of a complete copy
+   * @param read gets the pages of changes, and the point at which the client's copy is; may run twice
+   * @param isForced whether `read` runs also if it is known that nothing has changed
+   * @returns null: it is known that nothing has changed
+   * @throws {ApiError} 410 when the history since the position is not known
+   */
+  follow<T>(
+    position: FeedCursor,
+    now: Date,
+    read: (snapshot: Db, pages: AsyncIterable<Change[]>, from: Point) => Promise<T>,
+    isForced: boolean,
+  ): Promise<{ found: T; position: FeedCursor } | null>;
 }
 
 /** A list or a saved feed, of which a client has a copy. */
@@ -84,6 +102,8 @@ const PEEK = 200;
 const MAX_WOKEN = 4;
 /** Requests for feeds with a limit that ask the database at once. */
 const MAX_LIMITED = 2;
+/** Changes that `follow` reads at once: each page of a feed with a limit finds its first rows anew. */
+const PAGE = { unlimited: 10_000, limited: 100_000 };
 /** Cursors for which it is known that nothing has changed. */
 const MAX_IDLE = 10_000;
 /** Revisions whose tokens are cached. */
@@ -181,7 +201,57 @@ export function openChangeFeed(
     }
   }
 
+  async function pointAfter(revision: number, now: Date): Promise<Point | null> {
+    const epoch = revisions.epoch();
+    const name = String(revision);
+    const token = tokens.get(name) ?? (await readPoints(database.db, [revision])).tokens.get(revision);
+    if (token === undefined) return null;
+    tokens.set(name, token, epoch);
+    return { revision, token, at: now.getTime() };
+  }
+
+  const positionAfter: ChangeFeed['positionAfter'] = async (principal, { filters, collection }, revision) => {
+    const point = await pointAfter(revision, principal.now);
+    return point && cursorAfter(filters, principal.tlpCeiling, point, point.at, collection);
+  };
+
+  const follow: ChangeFeed['follow'] = async (position, now, read, isForced) => {
+    const text = JSON.stringify(position);
+    const known = idle.get(text);
+    if (!isForced && known && isCurrent(known, now) && position.day >= dayOf(now)) return null;
+    const epoch = revisions.epoch();
+    const from = known?.cursor ?? position;
+    const { collection, ceiling: tlpCeiling } = position;
+    const [step, limit] = collection?.limit
+      ? [nextLimitedChanges, PAGE.limited]
+      : [nextChanges, PAGE.unlimited];
+    const readSnapshot = () =>
+      readChanges(database, async (snapshot) => {
+        let [last, hasChanges]: [Step | null, boolean] = [null, false];
+        async function* pages() {
+          do {
+            last = await step(snapshot, last?.cursor ?? from, limit, { tlpCeiling, now });
+            hasChanges ||= last.changes.length > 0;
+            yield last.changes;
+          } while (last.hasMore);
+        }
+        const found = await read(snapshot, pages(), from.synced);
+        if (last === null || (last as Step).hasMore)
+          throw new Error('the changes have not been read to their end');
+        return { found, last: last as Step, hasChanges };
+      });
+    const { found, last, hasChanges } = collection?.limit
+      ? await limitedTurns.execute(readSnapshot)
+      : await readSnapshot();
+    const current = { ...last.cursor, synced: last.here };
+    if (hasChanges || isForced || position.day < dayOf(now)) return { found, position: current };
+    idle.set(text, { cursor: current, nextExpiry: last.nextExpiry }, epoch);
+    return { found, position };
+  };
+
   return {
+    positionAfter,
+    follow,
     async next({ cursor: text, filters, collection, limit, isValid }, principal, wait, isEnded, toItem) {
       const given =
         text === undefined
@@ -202,15 +272,9 @@ export function openChangeFeed(
       }
       return found;
     },
-    async cursorAfter(principal, { filters, collection }, revision) {
-      const epoch = revisions.epoch();
-      const name = String(revision);
-      const token = tokens.get(name) ?? (await readPoints(database.db, [revision])).tokens.get(revision);
-      if (token === undefined) return null;
-      tokens.set(name, token, epoch);
-      const at = principal.now.getTime();
-      const cursor = cursorAfter(filters, principal.tlpCeiling, { revision, token, at }, at, collection);
-      return sealCursor(sealer, cursor);
+    async cursorAfter(principal, of, revision) {
+      const cursor = await positionAfter(principal, of, revision);
+      return cursor && sealCursor(sealer, cursor);
     },
   };
 }

@@ -219,8 +219,36 @@ export async function findHeld(
   ids: readonly string[],
   filters: IndicatorFilters,
   ceiling: Tlp,
-  { revision, at }: Pick<Point, 'revision' | 'at'>,
+  point: Pick<Point, 'revision' | 'at'>,
 ): Promise<Map<string, HeldRow>> {
+  return heldRows<HeldRow>(db, HELD_COLUMNS, ids, filters, ceiling, point);
+}
+
+/** Returns the same with what lists for detection depend on. */
+export async function findHeldStates(
+  db: Db,
+  ids: readonly string[],
+  filters: IndicatorFilters,
+  ceiling: Tlp,
+  point: Pick<Point, 'revision' | 'at'>,
+): Promise<Map<string, HeldState>> {
+  return heldRows<HeldState>(db, HELD_STATE_COLUMNS, ids, filters, ceiling, point);
+}
+
+const HELD_COLUMNS = ['id', 'type', 'value'] as const;
+const HELD_STATE_COLUMNS = [
+  ...HELD_COLUMNS,
+  ...(['number', 'tags', 'expires_at', 'for_detection', 'whitelisted_parts'] as const),
+];
+
+async function heldRows<Row extends HeldRow>(
+  db: Db,
+  columns: readonly (keyof Row & string)[],
+  ids: readonly string[],
+  filters: IndicatorFilters,
+  ceiling: Tlp,
+  { revision, at }: Pick<Point, 'revision' | 'at'>,
+): Promise<Map<string, Row>> {
   if (revision === 0 || ids.length === 0) return new Map();
   const principal: Principal = { tlpCeiling: ceiling, now: new Date(at) };
   const conditions = [
@@ -229,9 +257,9 @@ export async function findHeld(
     ...otherConditions(filters, principal, linksAt(revision)),
   ];
   const state = (row: string) => sql.join(STATE_COLUMNS.map((column) => sql.ref(`${row}.${column}`)));
-  const { rows } = await sql<HeldRow>`
-    select indicator.id, indicator.type, indicator.value from (
-      select row.id, row.type, row.normalized, row.search_text, state.*
+  const { rows } = await sql<Row>`
+    select ${sql.join(columns.map((column) => sql.raw(`indicator.${column}`)))} from (
+      select row.id, row.number, row.type, row.normalized, row.search_text, state.*
       from unnest(${[...ids]}::uuid[]) as asked (id) join indicator as row on row.id = asked.id
       cross join lateral (
         select ${state('row')} where row.revision <= ${revision}::bigint
@@ -252,9 +280,18 @@ export interface HeldRow {
   value: string;
 }
 
+/** The same with the columns on which lists for detection depend. */
+export interface HeldState extends HeldRow {
+  number: number;
+  tags: string[];
+  expires_at: Instant | null;
+  for_detection: boolean;
+  whitelisted_parts: string[] | null;
+}
+
 export const STATE_COLUMNS = [
   ...(['tlp', 'whitelisted', 'expires_at', 'severity', 'confidence'] as const),
-  ...(['for_detection', 'last_seen', 'tags', 'value', 'epss', 'kev'] as const),
+  ...(['for_detection', 'last_seen', 'tags', 'value', 'epss', 'kev', 'whitelisted_parts'] as const),
 ];
 
 /** A row as a caller sees it now. */

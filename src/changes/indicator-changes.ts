@@ -28,7 +28,12 @@ import {
 
 /** A change of a client's copy of a list. */
 export type Change =
-  | { op: 'upsert'; indicator: IndicatorRow }
+  | {
+      op: 'upsert';
+      indicator: IndicatorRow;
+      /** In a saved feed with a limit, whether the client has it; undefined in others. */
+      isHeld?: boolean;
+    }
   | { op: 'remove'; id: string; type: IndicatorType; value: string };
 
 export interface Step {

@@ -73,5 +73,9 @@ async function changesOf(
   const members = given.filter(({ isMember }) => isMember).map(({ id }) => id);
   const rows = await findCurrent(db, members, filters, principal);
   const current = new Map(rows.map((row) => [row.id, row]));
-  return given.flatMap(({ id, held }) => toChange(current.get(id), held ?? undefined));
+  return given.flatMap(({ id, held }) =>
+    toChange(current.get(id), held ?? undefined).map((change) =>
+      change.op === 'upsert' ? { ...change, isHeld: held !== null } : change,
+    ),
+  );
 }

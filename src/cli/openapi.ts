@@ -53,6 +53,7 @@ async function renderOpenApiFiles() {
     uploadDirectory: '',
     lookupFilters: '',
     uploadBytes: 0,
+    changeDays: 0,
     widest: { IPV4: 0, IPV6: 0 },
     openImporter: createImporter,
     stopping: new AbortController().signal,

@@ -135,6 +135,7 @@ export async function startServer(
       trustedProxies: config.trustedProxies,
       metricsToken: config.metricsToken,
       uploadBytes: config.uploadBytes,
+      changeDays: config.changeDays,
       widest: widestOf(config),
       publicAddress: publicAddressOf(config),
       oidc: provider && outbound && openOidc(provider, outbound, systemClock),

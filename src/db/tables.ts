@@ -237,6 +237,7 @@ export interface Tables {
     value: string;
     epss: Epss | null;
     kev: Kev | null;
+    whitelisted_parts: string[] | null;
   };
   /** The same of links of indicators to actors and campaigns. */
   link_history: {
@@ -505,6 +506,18 @@ export interface Tables {
     last_error: string | null;
     gone: Generated<boolean>;
   };
+  /** What each client of the CrowdSec API has been sent. */
+  crowdsec_position: {
+    id: string;
+    key_id: string;
+    address: string;
+    user_agent: string;
+    /** JSON; src/crowdsec/positions.queries.ts reads and writes it. */
+    state: unknown;
+    version: string;
+    seen_at: Date;
+  };
+  crowdsec_deletion: { position_id: string; value: string; decision_id: number; deleted_at: Date };
   feed_day_count: { feed_id: string; day: string; entries: number };
   feed_hold: {
     feed_id: string;

@@ -22,6 +22,8 @@ declare module 'fastify' {
     ignoresAccept?: (request: FastifyRequest) => boolean;
     /** Returns whether a bare key or HTTP Basic is accepted too: MISP's feed pull and firewalls cannot send Bearer. */
     allowBasicAuth?: (request: FastifyRequest) => boolean;
+    /** The header that has the key instead of Authorization: clients of other APIs send theirs. */
+    keyHeader?: string;
     /** Whether a request with a session and without a key is admitted too. */
     allowSession?: boolean;
   }
@@ -64,10 +66,13 @@ export function authenticator(options: KeyAuthenticationOptions) {
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
-    { access = 'public', allowBasicAuth }: FastifyContextConfig,
+    { access = 'public', allowBasicAuth, keyHeader }: FastifyContextConfig,
   ): Promise<void> => {
     const arrivedAt = options.clock();
-    const key = await resolveApiKey(request, options, arrivedAt, allowBasicAuth?.(request) ?? false);
+    const sent = keyHeader
+      ? keyInHeader(request, keyHeader)
+      : keyInAuthorization(request, allowBasicAuth?.(request) ?? false);
+    const key = await resolveApiKey(request, options, arrivedAt, sent);
     // The log needs the name also when the request is rejected later. The name may contain text like a key.
     request.keyName = redactKeys(key.name);
     options.recordKeyUse(key.id, arrivedAt);
@@ -118,26 +123,46 @@ function requireScope({ scopes, feeds }: ApiKey, access: RouteAccess): void {
     throw new ApiError('insufficient_scope', `The API key lacks the scope ${needed.join(' or ')}.`);
 }
 
+/** The text that a request sends as its key, and the error for one that is not valid. */
+interface SentKey {
+  text: string;
+  invalid: ApiError;
+}
+
 async function resolveApiKey(
   request: FastifyRequest,
   options: KeyAuthenticationOptions,
   now: Date,
-  allowsBasic: boolean,
+  { text, invalid }: SentKey,
 ): Promise<ApiKey> {
-  const header = request.headers.authorization;
-  if (header === undefined) throw unauthorized('missing_api_key', allowsBasic);
-  const text = allowsBasic ? keyOfAnyScheme(header) : (header.match(BEARER)?.[1] ?? '');
   const key = looksLikeApiKey(text) ? await options.findKey(hashApiKey(text), now) : null;
   if (key) return key;
   const network = networkOf(addressOf(request, options));
   const failures = await options.rateLimits.consume(`failed:${network}`, FAILURES);
-  throw failures.consumed > FAILURES.limit
-    ? tooManyRequests(failures)
-    : unauthorized('invalid_api_key', allowsBasic);
+  throw failures.consumed > FAILURES.limit ? tooManyRequests(failures) : invalid;
 }
 
-const addressOf = ({ socket, headers }: FastifyRequest, { trustedProxies }: KeyAuthenticationOptions) =>
-  clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString(), trustedProxies);
+/** @throws {ApiError} 401 without a key */
+function keyInAuthorization({ headers }: FastifyRequest, allowsBasic: boolean): SentKey {
+  const header = headers.authorization;
+  if (header === undefined) throw unauthorized('missing_api_key', allowsBasic);
+  const text = allowsBasic ? keyOfAnyScheme(header) : (header.match(BEARER)?.[1] ?? '');
+  return { text, invalid: unauthorized('invalid_api_key', allowsBasic) };
+}
+
+/** @throws {ApiError} 401 without a key */
+function keyInHeader({ headers }: FastifyRequest, name: string): SentKey {
+  const text = headers[name]?.toString();
+  if (text === undefined)
+    throw new ApiError('missing_api_key', `An API key is required in the header ${name}.`);
+  return { text: text.trim(), invalid: new ApiError('invalid_api_key') };
+}
+
+/** Returns the address of the client. */
+export const addressOf = (
+  { socket, headers }: FastifyRequest,
+  { trustedProxies }: Pick<KeyAuthenticationOptions, 'trustedProxies'>,
+) => clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString(), trustedProxies);
 
 /** Returns the key after Bearer, a bare key, or a key as the user name or password of HTTP Basic (RFC 7617). */
 function keyOfAnyScheme(header: string): string {

@@ -25,7 +25,8 @@ export function sendCompressedStream(
   return reply.header('content-encoding', 'gzip').send(compressed);
 }
 
-const acceptsGzip = (request: FastifyRequest) => request.accepts().encoding(['gzip', 'identity']) === 'gzip';
+export const acceptsGzip = (request: FastifyRequest) =>
+  request.accepts().encoding(['gzip', 'identity']) === 'gzip';
 
 /** Sends a text, by gzip if the client accepts that, with an entity tag of its encoding (RFC 9110 §8.8.3.3). */
 export async function sendCompressed(

@@ -15,6 +15,8 @@ export interface ErrorFormat {
    * @param cause the error that was thrown
    */
   write(error: ApiError, id: string, cause: Error & { code?: unknown }): object;
+  /** Returns the status; absent: that of the error. */
+  statusOf?(error: ApiError): number;
 }
 
 const OWN: ErrorFormat = {
@@ -41,12 +43,12 @@ function sendError(
   error: Error,
   request: FastifyRequest,
   reply: FastifyReply,
-  { mediaType, write }: ErrorFormat,
+  { mediaType, write, statusOf }: ErrorFormat,
 ): FastifyReply {
   const answer = reportedError(error, request);
   return (
     reply
-      .code(answer.statusCode)
+      .code(statusOf?.(answer) ?? answer.statusCode)
       .headers({ ...answer.headers, 'cache-control': 'no-store' })
       .type(mediaType)
       // Of a text, Fastify would write the parameters of the media type in another way.

@@ -82,7 +82,7 @@ const MAX_ACCEPT = 1_024;
  */
 export function refuseBadHeaders(request: IncomingMessage): void {
   if (request.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('bad_request');
-  for (const name of ['host', 'authorization'])
+  for (const name of ['host', 'authorization', 'x-api-key'])
     if (isRepeated(request, name))
       throw new ApiError('bad_request', `The header ${name} must not be repeated.`);
   if ((request.headers.accept?.length ?? 0) > MAX_ACCEPT)

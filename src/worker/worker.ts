@@ -5,6 +5,7 @@ import { warnOfExpiringKeys } from '../api-keys/api-keys.service.ts';
 import { openChangeFeed } from '../changes/change-feed.ts';
 import { forgetChanges } from '../changes/forget.queries.ts';
 import type { Clock } from '../clock.ts';
+import { forgetPositions } from '../crowdsec/positions.queries.ts';
 import type { Database, Db } from '../db/database.ts';
 import { type JobRunner, openJobs, runJobLoop, vacuumJobs } from '../db/jobs.ts';
 import { runEnrichmentQueue } from '../enrichment/drain.ts';
@@ -122,6 +123,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     forget: async (stopped) => {
       await deleteOldUndoData(db, clock(), stopped);
       await forgetChanges(db, clock(), deps.changeDays, stopped);
+      await forgetPositions(db, clock(), deps.changeDays);
     },
     sources: () => enqueueDue(boss, db, clock()),
     tidy: () => vacuumJobs(deps.database),

@@ -32,11 +32,12 @@ const EXCEPTIONS: readonly { request: RegExp; statement: RegExp; reason: string 
       'the state of an indicator that the principal sees; details.mappers.ts leaves out sources above the ceiling',
   },
   {
-    request: /^(GET \/api\/v1\/(indicators|feeds\/[^/?]+)\/changes(\?|$)|POST \/mcp$)/,
+    request:
+      /^(GET (\/api\/v1\/(indicators|feeds\/[^/?]+)\/changes|\/v1\/decisions\/stream)(\?|$)|POST \/mcp$)/,
     statement:
-      /^\s*(with held as materialized|select\s+exists|select "id", "revision", "expires_at" from "indicator" where id = any|select least\(|with entity as \(|select indicator\.id(, indicator\.type, indicator\.value)? from (indicator|\()|select (\* from \(\s*\(?\s*(select \* from \(\s*\()?)?(select )?indicator\.id, indicator\.revision as revision)/,
+      /^\s*(with held as materialized|select\s+exists|select "id", "revision", "expires_at" from "indicator" where id = any|select least\(|with entity as \(|select indicator\.id(, indicator\.type, indicator\.value)?(, indicator\.number, indicator\.tags, indicator\.expires_at, indicator\.for_detection, indicator\.whitelisted_parts)? from (indicator|\()|select (\* from \(\s*\(?\s*(select \* from \(\s*\()?)?(select )?indicator\.id, indicator\.revision as revision)/,
     reason:
-      'which rows have changed, and what the client has of them; the response has rows that it may see, and removes those that it has (test/properties/changes.test.ts)',
+      'which rows have changed, and what the client has of them; the response has rows that it may see, and removes those that it has (test/properties/changes.test.ts, crowdsec.test.ts)',
   },
   {
     request: /^GET \/taxii2\/root\/collections\/[^/?]+\/objects/,

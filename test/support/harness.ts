@@ -77,6 +77,7 @@ export async function startHarness(
     uploadDirectory: temporaryDirectory(),
     lookupFilters: join(temporaryDirectory(), 'lookup-filters'),
     uploadBytes: 1024 * 1024,
+    changeDays: 30,
     widest: WIDEST,
     openImporter: createImporter,
     stopping: new AbortController().signal,
