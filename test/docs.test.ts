@@ -102,6 +102,27 @@ describe('ARCHITECTURE.md', () => {
   });
 });
 
+describe('docs/integrations/taxii-conformance.md', () => {
+  it('names tests that exist', () => {
+    const source = read('test/api/taxii-conformance.test.ts');
+    // Of a test with cases, the name is a pattern with one place for the case.
+    const patterns = [...source.matchAll(/\bit(?:\.each\(\[[\s\S]*?\]\))?\(\s*'((?:[^'\\]|\\.)*)'/g)].map(
+      ([, name = '']) =>
+        new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('%s', '(.+)')}$`),
+    );
+    const named = [...read('docs/integrations/taxii-conformance.md').matchAll(/^\| [\d(].* \| (.+) \|$/gm)]
+      .map(([, name]) => String(name))
+      .filter((name) => name !== '—');
+    expect(named.length).toBeGreaterThan(30);
+    const exists = (name: string) =>
+      patterns.some((pattern) => {
+        const cases = pattern.exec(name)?.slice(1);
+        return cases?.every((text) => source.includes(`'${text}'`));
+      });
+    expect(named.filter((name) => !exists(name))).toEqual([]);
+  });
+});
+
 describe('links between the documents', () => {
   const documents = [
     'README.md',

@@ -26,6 +26,8 @@ declare module 'fastify' {
     keyHeader?: string;
     /** Whether a request with a session and without a key is admitted too. */
     allowSession?: boolean;
+    /** Whether every request is refused: the method is not among those that are allowed. */
+    isRefused?: boolean;
   }
   interface FastifyRequest {
     /** The TLP ceiling and the instant of the request; set on every route that needs a key or a session. */

@@ -17,6 +17,7 @@ const CATALOGUE = {
   invalid_credentials: [401, 'The e-mail address or the password is wrong.'],
   insufficient_role: [403, 'Your role does not allow this.'],
   password_change_required: [403, 'Change your password first: an administrator has set it.'],
+  read_only: [403, 'Nothing can be added, changed or deleted here.'],
   cross_origin: [403, 'Changes are accepted from the application’s own pages only.'],
   not_found: [404, 'Not found.'],
   method_not_allowed: [405, 'This method is not allowed here.'],

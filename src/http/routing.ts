@@ -49,7 +49,8 @@ export type RouteTable = ReturnType<typeof routeTable>;
 /** Records the routes, to distinguish an unknown path (404) from a method that is not allowed (405). */
 export function routeTable(app: FastifyInstance) {
   const patterns = new Map<string, Set<string>>();
-  app.addHook('onRoute', ({ url, method }) => {
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (config?.isRefused) return;
     patterns.set(url, new Set([...(patterns.get(url) ?? []), ...[method].flat()]));
   });
   const methodsOf = (path: string) =>

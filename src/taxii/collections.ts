@@ -32,6 +32,9 @@ export interface Reader {
 /** Must never change: the ids of collections derive from it. */
 const NAMESPACE = '0c0f2f7e-5f0e-4c0b-9a35-5f6e3f6c3b55';
 
+/** Returns a UUID in the form of version 4, which the standard prescribes (§2): the bits of a hash stand for random ones. */
+const asVersion4 = (uuid: string) => `${uuid.slice(0, 14)}4${uuid.slice(15)}`;
+
 /** Returns the collections that a key can read. */
 export async function listCollections(db: Db, reader: Reader): Promise<Collection[]> {
   const { principal, boundFeeds, scopes } = reader;
@@ -45,7 +48,7 @@ export async function listCollections(db: Db, reader: Reader): Promise<Collectio
 }
 
 const everything = (principal: Principal): Collection => ({
-  id: uuidv5('all', NAMESPACE),
+  id: asVersion4(uuidv5('all', NAMESPACE)),
   alias: 'all',
   title: 'All indicators',
   description: 'All indicators that the key can read.',
@@ -55,7 +58,7 @@ const everything = (principal: Principal): Collection => ({
 
 const byTlp = (principal: Principal): Collection[] =>
   TLPS.filter((tlp) => compareTlp(tlp, principal.tlpCeiling) <= 0).map((tlp) => ({
-    id: uuidv5(`tlp ${tlp}`, NAMESPACE),
+    id: asVersion4(uuidv5(`tlp ${tlp}`, NAMESPACE)),
     alias: `tlp-${tlp.toLowerCase().replace('_', '-')}`,
     title: `Up to TLP:${tlpName(tlp)}`,
     description: `All indicators up to TLP:${tlpName(tlp)}.`,
@@ -68,7 +71,7 @@ function ofFeed(feed: Feed, reader: Principal): Collection {
   const { limit } = collection;
   const beyond = limit && `Beyond the limit of ${limit.count} that the feed has elsewhere, too.`;
   return {
-    id: collection.id,
+    id: asVersion4(collection.id),
     alias: `feed-${feed.slug}`,
     title: feed.name,
     description: [feed.description, beyond].filter(Boolean).join(' '),

@@ -25,10 +25,12 @@ const STIX_TYPE = 'application/stix+json;version=2.1';
 /** The types that Accept may allow: some clients ask for STIX, of an earlier version too, or for JSON. */
 const ACCEPTED = [
   TAXII_TYPE,
+  `${TAXII_TYPE};charset=utf-8`,
   STIX_TYPE,
   'application/json',
   'application/vnd.oasis.stix+json',
   'application/vnd.oasis.stix+json;version=2.0',
+  'application/vnd.oasis.stix+json;version=2.1',
 ];
 const SCOPES: readonly Scope[] = ['indicators:read', 'feeds:read'];
 
@@ -63,8 +65,25 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
       );
   };
 
+  /** Registers a request that would write: 403, as no collection can be written (§5.5, §5.7). Its body is not read. */
+  const refuse = (method: 'POST' | 'DELETE', url: string) => {
+    for (const path of [url, url.replace(/\/$/, '')])
+      app.route({
+        method,
+        url: path,
+        config: { access: SCOPES, mediaTypes: ACCEPTED, allowBasicAuth: () => true, isRefused: true },
+        schema: { hide: true },
+        onRequest: async (request) => {
+          await findCollection(database.db, request);
+          throw new ApiError('read_only', 'The collection is read-only.');
+        },
+        handler: () => undefined,
+      });
+  };
+
   get(`${TAXII}/`, null, async () => {
-    const root = `${publicAddress ?? ''}${ROOT}/`;
+    // Absolute URLs must be HTTPS (§4.1.1).
+    const root = `${publicAddress?.startsWith('https:') ? publicAddress : ''}${ROOT}/`;
     return {
       title: 'Tipline',
       description: 'The threat intelligence of this server, read-only.',
@@ -102,6 +121,9 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
     envelope(await readObject(request, reply), 'versions', versionOf),
   );
 
+  refuse('POST', `${one}objects/`);
+  refuse('DELETE', `${one}objects/:object/`);
+
   /** Reads the next objects of the collection in the URL. @param withEnds whether also ends of those that the client may have */
   async function readPage(request: FastifyRequest, reply: FastifyReply, withEnds: boolean): Promise<Answer> {
     const collection = await findCollection(database.db, request);
@@ -110,7 +132,7 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
     const last = page.objects.at(-1);
     const reached = { after: last?.date ?? query.reached.after, held: page.held };
     const next = page.hasMore ? sealNext(sealer, collection.id, { match: query.match, reached }) : null;
-    return dated(reply, page.objects, next);
+    return dated(reply, page.objects, next, query.reached.after);
   }
 
   /** Reads the object in the URL, if it is among those of the query. @throws {ApiError} 404 for none that is visible */
@@ -122,7 +144,7 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
       read(collection, { match: { ...more, id }, reached: { after, held: null }, limit: 1 }, false);
     if ((await find({}, null)).objects.length === 0)
       throw new ApiError('not_found', 'There is no such object in the collection.');
-    return dated(reply, (await find(match, reached.after)).objects, null);
+    return dated(reply, (await find(match, reached.after)).objects, null, reached.after);
   }
 
   const read = ({ principal, filters }: Collection, query: PageQuery, withEnds: boolean): Promise<Page> =>
@@ -143,25 +165,30 @@ interface Answer {
   next: string | null;
 }
 
-/** Sets the headers with the times of the first and the last object (§3.5). */
-function dated(reply: FastifyReply, objects: DatedObject[], next: string | null): Answer {
-  const [first, last] = [objects[0], objects.at(-1)];
-  if (first) reply.header('x-taxii-date-added-first', timestampOf(first.date));
-  if (last) reply.header('x-taxii-date-added-last', timestampOf(last.date));
+/**
+ * Sets the headers with the times of the first and the last object (§3.2). Each response has them: without objects, the time
+ * from which the client goes on.
+ * @param after the time after which objects were requested, in microseconds since 1970; null: all
+ */
+function dated(
+  reply: FastifyReply,
+  objects: DatedObject[],
+  next: string | null,
+  after: number | null,
+): Answer {
+  const [first, last] = [objects[0], objects.at(-1)].map((object) => timestampOf(object?.date ?? after ?? 0));
+  reply.headers({ 'x-taxii-date-added-first': first, 'x-taxii-date-added-last': last });
   return { objects, next };
 }
 
-/** Returns an envelope, a manifest or versions. Lists must not be empty (§1.6.3). */
+/** Returns an envelope, a manifest or versions. Without items it is an empty object (§5.3.1, §5.8.1), as lists are never empty (§2). */
 function envelope(
   { objects, next }: Answer,
   name: 'objects' | 'versions',
   toItem: (object: DatedObject) => unknown,
 ) {
-  return {
-    more: next !== null,
-    ...(next !== null && { next }),
-    ...(objects.length > 0 && { [name]: objects.map(toItem) }),
-  };
+  if (objects.length === 0) return {};
+  return { more: next !== null, ...(next !== null && { next }), [name]: objects.map(toItem) };
 }
 
 const toObject = ({ object }: DatedObject) => object;
