@@ -93,6 +93,7 @@ import { SIGMA_VOCABULARIES } from './sigma/sigma.schema.ts';
 import { sourceRoutes } from './sources/sources.routes.ts';
 import { errorMessage, TAXII, TAXII_TYPE } from './taxii/resources.ts';
 import { taxiiRoutes } from './taxii/taxii.routes.ts';
+import { TAXII_SCHEMAS } from './taxii/taxii.schema.ts';
 import { VERSION } from './version.ts';
 import {
   ASSETS_PREFIX,
@@ -177,6 +178,7 @@ const SCHEMAS = [
   MispEvent,
   MispExport,
   StixBundle,
+  ...TAXII_SCHEMAS,
   ...VOCABULARIES,
   ...SIGMA_VOCABULARIES,
   ...[healthStatus, exportFormat, exportStyle, mispGroup, exportIds, feedGroup].map(({ schema }) => schema),

@@ -33,6 +33,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'Campaigns', description: 'Campaigns.' },
         { name: 'Feeds', description: 'Saved feeds: exports with a name, for keys that are bound to them.' },
         { name: 'MISP feed', description: 'The indicators as a feed that MISP pulls.' },
+        { name: 'TAXII', description: 'TAXII 2.1, read-only: the indicators as STIX 2.1.' },
         { name: 'Sigma', description: 'Detection rules for an actor or a campaign.' },
         { name: 'Health', description: 'The state of the service.' },
       ],
@@ -47,7 +48,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
             type: 'http',
             scheme: 'basic',
             description:
-              'The API key as the password, or as the name, for what cannot send Bearer. Exports and the MISP feed take it.',
+              'The API key as the password, or as the name, for what cannot send Bearer. Exports, the MISP feed and TAXII take it.',
           },
         },
       },

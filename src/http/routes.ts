@@ -66,24 +66,28 @@ export function apiResponses<T extends TSchema>(
 export const KEY_OR_BASIC: readonly Record<string, string[]>[] = [{ apiKey: [] }, { basicKey: [] }];
 
 /** OpenAPI content, by media type. */
-type Content = Record<string, { schema: object; example: unknown }>;
+type Content = Record<string, { schema: object; example?: unknown }>;
 
 /** Returns the description of text of a media type. */
 export const textContent = (mediaType: string, example: string): Content => ({
   [mediaType]: { schema: { type: 'string' }, example },
 });
 
-/** Returns the same as `apiResponses`, for a response in one of several media types. */
+/**
+ * Returns the same as `apiResponses`, for a response in one of several media types.
+ * @param errorContent of errors, where a standard prescribes it
+ */
 export function contentResponses(
   content: Content,
   description: string,
   errors: OwnError[],
   headers: object = {},
+  errorContent?: Content,
 ) {
   return {
     200: { description, headers: { ...etagHeader, ...headers, ...rateHeaders }, content },
     304: unchanged,
-    ...failures(errors),
+    ...failures(errors, errorContent),
   };
 }
 
@@ -117,17 +121,20 @@ export function fileResponses(
   };
 }
 
-function failures(errors: OwnError[]) {
+function failures(errors: OwnError[], content?: Content) {
   const statuses = [...errors, 401, 403, 406, 429, 503] as const;
-  return Object.fromEntries(statuses.map((status) => [status, failure(status)] as const));
+  return Object.fromEntries(statuses.map((status) => [status, failure(status, content)] as const));
 }
 
-function failure(status: keyof typeof DESCRIPTIONS) {
+function failure(status: keyof typeof DESCRIPTIONS, content?: Content) {
   const headers = {
     ...(status === 401 ? {} : rateHeaders),
     ...(status === 429 || status === 503 ? { 'Retry-After': integerHeader('Seconds to wait.') } : {}),
   };
-  return Type.Unsafe({ ...ref(ErrorBody), description: DESCRIPTIONS[status], headers });
+  const description = DESCRIPTIONS[status];
+  return content
+    ? { description, headers, content }
+    : Type.Unsafe({ ...ref(ErrorBody), description, headers });
 }
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';

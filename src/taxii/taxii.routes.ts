@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { type Database, type Db, inSnapshot } from '../db/database.ts';
 import { sendCompressed } from '../http/compressed.ts';
 import { ApiError } from '../http/errors.ts';
-import { NO_CACHE } from '../http/routes.ts';
+import { KEY_OR_BASIC, NO_CACHE } from '../http/routes.ts';
 import type { Scope } from '../model/account.ts';
 import { tokenSealer } from '../secrets/sealed-token.ts';
 import { type Collection, listCollections } from './collections.ts';
@@ -19,9 +19,9 @@ import {
   sealNext,
   VersionsQuery,
 } from './parameters.ts';
-import { ROOT, TAXII, TAXII_TYPE } from './resources.ts';
+import { ROOT, STIX_TYPE, TAXII, TAXII_TYPE } from './resources.ts';
+import { OPERATIONS } from './taxii.schema.ts';
 
-const STIX_TYPE = 'application/stix+json;version=2.1';
 /** The types that Accept may allow: some clients ask for STIX, of an earlier version too, or for JSON. */
 const ACCEPTED = [
   TAXII_TYPE,
@@ -49,13 +49,18 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
   const observables = openObservables();
 
   /** Registers a resource under its URL with the slash that the standard has, and without. */
-  const get = (url: string, querystring: TSchema | null, read: Read) => {
+  const get = (url: string, operation: keyof typeof OPERATIONS, querystring: TSchema | null, read: Read) => {
     for (const path of [url, url.replace(/\/$/, '')])
       app.get(
         path,
         {
           config: { access: SCOPES, mediaTypes: ACCEPTED, allowBasicAuth: () => true },
-          schema: { hide: true, ...(querystring && { querystring }) },
+          schema: {
+            ...(path === url
+              ? { ...OPERATIONS[operation], tags: ['TAXII'], security: KEY_OR_BASIC }
+              : { hide: true }),
+            ...(querystring && { querystring }),
+          },
         },
         async (request, reply) => {
           const body = JSON.stringify(await read(request, reply));
@@ -81,7 +86,7 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
       });
   };
 
-  get(`${TAXII}/`, null, async () => {
+  get(`${TAXII}/`, 'discovery', null, async () => {
     // Absolute URLs must be HTTPS (§4.1.1).
     const root = `${publicAddress?.startsWith('https:') ? publicAddress : ''}${ROOT}/`;
     return {
@@ -92,32 +97,32 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
     };
   });
 
-  get(`${ROOT}/`, null, async () => ({
+  get(`${ROOT}/`, 'root', null, async () => ({
     title: 'Tipline',
     description: 'Indicators as STIX 2.1, read-only.',
     versions: [TAXII_TYPE],
     max_content_length: MAX_CONTENT,
   }));
 
-  get(`${ROOT}/collections/`, null, async (request) => {
+  get(`${ROOT}/collections/`, 'collections', null, async (request) => {
     const collections = await collectionsOf(database.db, request);
     return collections.length === 0 ? {} : { collections: collections.map(toResource) };
   });
 
   const one = `${ROOT}/collections/:collection/`;
-  get(one, null, async (request) => toResource(await findCollection(database.db, request)));
-  get(`${one}objects/`, ObjectsQuery, async (request, reply) => {
+  get(one, 'collection', null, async (request) => toResource(await findCollection(database.db, request)));
+  get(`${one}objects/`, 'objects', ObjectsQuery, async (request, reply) => {
     const page = await readPage(request, reply, true);
     return envelope(page, 'objects', toObject);
   });
-  get(`${one}manifest/`, ObjectsQuery, async (request, reply) => {
+  get(`${one}manifest/`, 'manifest', ObjectsQuery, async (request, reply) => {
     const page = await readPage(request, reply, false);
     return envelope(page, 'objects', toRecord);
   });
-  get(`${one}objects/:object/`, ObjectQuery, async (request, reply) =>
+  get(`${one}objects/:object/`, 'object', ObjectQuery, async (request, reply) =>
     envelope(await readObject(request, reply), 'objects', toObject),
   );
-  get(`${one}objects/:object/versions/`, VersionsQuery, async (request, reply) =>
+  get(`${one}objects/:object/versions/`, 'versions', VersionsQuery, async (request, reply) =>
     envelope(await readObject(request, reply), 'versions', versionOf),
   );
 

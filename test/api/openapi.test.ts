@@ -75,6 +75,14 @@ onEveryEngine((engine) => {
         '/api/v1/indicators/{id}/context',
         '/api/v1/lookup',
         '/bulk/lookup',
+        '/taxii2/',
+        '/taxii2/root/',
+        '/taxii2/root/collections/',
+        '/taxii2/root/collections/{collection}/',
+        '/taxii2/root/collections/{collection}/manifest/',
+        '/taxii2/root/collections/{collection}/objects/',
+        '/taxii2/root/collections/{collection}/objects/{object}/',
+        '/taxii2/root/collections/{collection}/objects/{object}/versions/',
       ]);
       for (const parameter of paths['/api/v1/indicators'].get.parameters)
         expect(parameter.required).toBe(false);
