@@ -90,7 +90,13 @@ export interface Tables {
     kev: Kev | null;
   };
   /** The change numbers of each revision, and the time of the first one in microseconds since 1970. */
-  change_date: { first_number: number; last_number: number; first_date: number; revision: number };
+  change_date: {
+    first_number: number;
+    last_number: number;
+    first_date: number;
+    revision: number;
+    modified: Generated<number>;
+  };
   epss_score: { cve: string; score: number; percentile: number; date: string };
   indicator_summary: {
     type: IndicatorType;

@@ -117,8 +117,11 @@ export interface EndedState {
 
 /** The revisions during which a client got the objects that it has. */
 export interface Held {
-  /** The states in force at this revision; null: it had nothing. */
-  base: number | null;
+  /**
+   * The states in force at a revision from the first to the last; null: it had nothing. These are several where the client has stated
+   * the time at which an object was modified, instead of that at which it was added.
+   */
+  base: [number, number] | null;
   /** The states that were in force later than this revision. */
   since: number;
 }
@@ -139,7 +142,7 @@ export async function findEndedStates(
   most: number,
 ): Promise<EndedState[]> {
   const isHeld = sql<SqlBool>`(h.to_revision > ${since}::bigint
-    ${base === null ? sql`` : sql`or (h.from_revision <= ${base}::bigint and h.to_revision >= ${base}::bigint)`})`;
+    ${base === null ? sql`` : sql`or (h.from_revision <= ${base[1]}::bigint and h.to_revision >= ${base[0]}::bigint)`})`;
   const { rows } = await sql<EndedState>`
     select * from (
       select distinct on (place) ${dateOfChange(sql`place`)} as date, id, type, value, confidence, severity, tlp, tags,

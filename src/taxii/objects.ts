@@ -64,7 +64,8 @@ export async function nextObjects(
 ): Promise<Page> {
   const start = after === null ? null : await findChangePlace(db, after);
   const from = start?.number ?? 0;
-  const held = given ?? { base: start?.revision ?? null, since: await readRevision(db) };
+  const base: Held['base'] = start && [start.revision, start.modified];
+  const held = given ?? { base, since: await readRevision(db) };
   const [wanted, ids] = [wants(rows.match), await indicatorIds(db, observables, rows)];
   const among = ids === undefined ? rows : { ...rows, match: { ...rows.match, id: ids } };
   // The objects of the first row may all have been given.

@@ -11,15 +11,18 @@ const DATES_A_CHANGE = 4;
  */
 export async function recordChangeDates(trx: Db, revision: number): Promise<void> {
   await sql`
-    insert into change_date (first_number, last_number, first_date, revision)
-    select latest.last_number + 1, changed.last_value, greatest(
-        latest.first_date + ${sql.lit(DATES_A_CHANGE)} * (latest.last_number - latest.first_number + 1),
-        ceil(extract(epoch from greatest(clock_timestamp(), (
-          select max(coalesce(modified_at, created_at)) from indicator
-          where coalesce(change_number, number) > latest.last_number))) * 1000000)::bigint),
-      ${revision}::bigint
-    from (select * from change_date order by first_number desc limit 1) as latest, change_number as changed
-    where changed.last_value > latest.last_number
+    insert into change_date (first_number, last_number, revision, first_date, modified)
+    select first_number, last_number, ${revision}::bigint,
+      greatest(earliest, ceil(extract(epoch from greatest(clock_timestamp(), modified)) * 1000000)::bigint),
+      coalesce(ceil(extract(epoch from modified) * 1000000)::bigint, 0)
+    from (
+      select latest.last_number + 1 as first_number, changed.last_value as last_number,
+        latest.first_date + ${sql.lit(DATES_A_CHANGE)} * (latest.last_number - latest.first_number + 1) as earliest,
+        (select max(coalesce(modified_at, created_at)) from indicator
+          where coalesce(change_number, number) > latest.last_number) as modified
+      from (select * from change_date order by first_number desc limit 1) as latest, change_number as changed
+      where changed.last_value > latest.last_number
+    ) as changes
   `.execute(trx);
 }
 
@@ -34,13 +37,20 @@ export interface ChangePlace {
   number: number;
   /** The revision of the changes at the time, or of the last ones before it; 0: there are none. */
   revision: number;
+  /** The last revision whose objects were all modified by then; at least `revision`. */
+  modified: number;
 }
 
 /** Returns the place of a time. @param date in microseconds since 1970 */
 export async function findChangePlace(db: Db, date: number): Promise<ChangePlace> {
   const { rows } = await sql<ChangePlace>`
-    select revision, least(last_number + 1, first_number + (${date}::bigint - first_date) / ${sql.lit(DATES_A_CHANGE)}) as number
-    from change_date where first_date <= ${date}::bigint order by first_date desc limit 1
+    select coalesce(number, 0) as number, coalesce(revision, 0) as revision, coalesce(greatest(revision, modified), 0) as modified
+    from (select (
+      select revision from change_date where modified <= ${date}::bigint order by modified desc, revision desc limit 1) as modified
+    ) as stated left join (
+      select revision, least(last_number + 1, first_number + (${date}::bigint - first_date) / ${sql.lit(DATES_A_CHANGE)}) as number
+      from change_date where first_date <= ${date}::bigint order by first_date desc limit 1
+    ) as place on true
   `.execute(db);
-  return rows[0] ?? { number: 0, revision: 0 };
+  return rows[0] ?? { number: 0, revision: 0, modified: 0 };
 }
