@@ -24,13 +24,34 @@ const MAY_DIFFER = new Set([
 /** All of an answer that must not tell a hidden thing from a missing one. */
 function answered(response: LightMyRequestResponse) {
   const headers = Object.entries(response.headers).filter(([name]) => !MAY_DIFFER.has(name));
-  return { status: response.statusCode, headers, body: response.rawPayload.toString('base64') };
+  // Errors of TAXII state the id of the request.
+  const body = response.rawPayload
+    .toString('latin1')
+    .replaceAll(String(response.headers['x-request-id']), '');
+  return { status: response.statusCode, headers, body };
 }
+
+const COLLECTION = '/taxii2/root/collections/all';
+/**
+ * The objects of TAXII by id. That a client which had an object gets its end, with `added_after` or `next`, is the exception of ADR 33.
+ */
+const objectsOf = (type: string): ((id: string) => string)[] => [
+  (id) => `${COLLECTION}/objects/${type}--${id}/`,
+  (id) => `${COLLECTION}/objects/${type}--${id}/?match[version]=all`,
+  (id) => `${COLLECTION}/objects/${type}--${id}/versions/`,
+  (id) => `${COLLECTION}/objects/?match[id]=${type}--${id}`,
+  (id) => `${COLLECTION}/manifest/?match[id]=${type}--${id}`,
+  (id) => `${COLLECTION}/manifest/?match[id]=${type}--${id}&added_after=2001-01-01T00:00:00Z`,
+];
 
 /** Where the things of a kind can be asked for by id. */
 function addresses(kind: 'indicator' | 'actor' | 'campaign'): ((id: string) => string)[] {
   if (kind === 'indicator') {
-    return [(id) => `/api/v1/indicators/${id}`, (id) => `/api/v1/indicators/${id}/context`];
+    return [
+      (id) => `/api/v1/indicators/${id}`,
+      (id) => `/api/v1/indicators/${id}/context`,
+      ...['indicator', 'observed-data', 'vulnerability'].flatMap(objectsOf),
+    ];
   }
   const filter = kind === 'actor' ? 'actorId' : 'campaignId';
   return [

@@ -49,6 +49,7 @@ onEveryEngine((engine) => {
           const browse = browser(harness, keys.get(world.ceiling) ?? '', world, view);
           await checkIndicatorLists(browse, world, view, wanted, pageSize);
           await checkIndicators(browse, world, view);
+          await checkTaxii(browse, world, view, pageSize);
           await checkLookups(harness, keys.get(world.ceiling) ?? '', world, view);
           await checkActors(browse, world, view, pageSize);
           await checkCampaigns(browse, world, view, pageSize);
@@ -130,6 +131,29 @@ async function checkIndicators({ read }: Browse, world: World, view: Seen) {
       status: 200,
       body: contextAnswer(view, indicator, index),
     });
+  }
+}
+
+/** All objects in pages, and the manifest; a hidden indicator has no object of any type. */
+async function checkTaxii({ read }: Browse, world: World, { visibleIds }: Seen, limit: number) {
+  const collection = '/taxii2/root/collections/all';
+  const types = ['indicator', 'observed-data', 'vulnerability'];
+  const expected = world.indicators.map(({ id }) => id).filter((id) => visibleIds.has(id));
+  for (const of of ['objects', 'manifest']) {
+    const ids: string[] = [];
+    for (let query: string | null = `limit=${limit}`; query !== null; ) {
+      const { body } = await read(`${collection}/${of}/?${query}`);
+      ids.push(...(body.objects ?? []).map((object: Item) => object.id));
+      query = body.more ? `limit=${limit}&next=${body.next}` : null;
+    }
+    const own = ids.map((id) => id.split('--')).filter(([type = '']) => types.includes(type));
+    expect(own.map(([, id]) => id).sort()).toEqual([...expected].sort());
+  }
+  for (const { id } of world.indicators) {
+    const statuses = await Promise.all(
+      types.map(async (type) => (await read(`${collection}/objects/${type}--${id}/`)).status),
+    );
+    expect(statuses.sort()).toEqual(visibleIds.has(id) ? [200, 404, 404] : [404, 404, 404]);
   }
 }
 
