@@ -37,7 +37,7 @@ type Poll = () => Promise<StixObject[]>;
 /** The Python package taxii2-client, where it is installed. */
 const hasTaxii2Client = spawnSync('python3', ['-c', 'import taxii2client.v21, stix2']).status === 0;
 
-/** Each client sends what its source code, or its documentation, sends. docs/integrations/taxii.md names their versions. */
+/** Each client sends what its source code, or its documentation, sends. docs/integrations/taxii.md lists them. */
 onEveryEngine((engine) => {
   let harness: Harness;
   let key: string;
@@ -293,7 +293,7 @@ onEveryEngine((engine) => {
     }, true);
   });
 
-  it('MISP, QRadar, ThreatConnect: discovery, collections, objects since the last poll, as they document it', async () => {
+  it('QRadar, ThreatConnect: discovery, collections, objects since the time of the last poll', async () => {
     const headers = { accept: 'application/taxii+json; version=2.1', authorization: basic() };
     let polledAt: string | undefined;
     await follow(async () => {
