@@ -78,14 +78,26 @@ function matchConditions({ type, version, id }: Match) {
   ];
 }
 
-/** Returns the first indicators from a place on, in the order of their changes. @param from a change number */
-export async function findRows(db: Db, rows: Rows, from: number, most: number): Promise<DatedRow[]> {
+/** A range of change numbers; `upTo` null: to the end. */
+interface Places {
+  from: number;
+  upTo: number | null;
+}
+
+/** Returns the first indicators of a range, in the order of their changes. */
+export async function findRows(
+  db: Db,
+  rows: Rows,
+  { from, upTo }: Places,
+  most: number,
+): Promise<DatedRow[]> {
   const { principal, filters, match } = rows;
   const place = placeOf(rows);
   const selection = { principal, filters: { ...filters, ...(match.id && { ids: match.id }) } };
   const query = rowQuery(db, selection, FORMAT, true)
     .select(dateOfChange(place).as('date'))
     .where(sql<SqlBool>`${place} >= ${from}::bigint`)
+    .$if(upTo !== null, (all) => all.where(sql<SqlBool>`${place} <= ${upTo}::bigint`))
     .$call((all) => matchConditions(match).reduce((some, condition) => some.where(condition), all))
     .orderBy(place)
     .limit(most);
@@ -98,7 +110,9 @@ export async function findRows(db: Db, rows: Rows, from: number, most: number): 
 
 /** A visible state of an indicator that has ended. */
 export interface EndedState {
-  /** Of the first object of the change that ended it, in microseconds since 1970. */
+  /** The number of the change that ended it. */
+  place: number;
+  /** Of the first object of that change, in microseconds since 1970. */
   date: number;
   id: string;
   type: IndicatorType;
@@ -131,21 +145,18 @@ export interface Held {
  * detection now or are not any more; of a feed, of those that have been in it as far as the history goes back. An expiry is no end:
  * each version states it.
  * @param from a change number
- * @param upTo the time of the last object that is wanted, in microseconds since 1970; null: no end
  */
 export async function findEndedStates(
   db: Db,
   { principal, filters, match }: Rows,
   { base, since }: Held,
   from: number,
-  upTo: number | null,
   most: number,
 ): Promise<EndedState[]> {
   const isHeld = sql<SqlBool>`(h.to_revision > ${since}::bigint
     ${base === null ? sql`` : sql`or (h.from_revision <= ${base[1]}::bigint and h.to_revision >= ${base[0]}::bigint)`})`;
   const { rows } = await sql<EndedState>`
-    select * from (
-      select distinct on (place) ${dateOfChange(sql`place`)} as date, id, type, value, confidence, severity, tlp, tags,
+      select distinct on (place) place, ${dateOfChange(sql`place`)} as date, id, type, value, confidence, severity, tlp, tags,
         last_seen as "lastSeen", for_detection as "forDetection", of_certificate as "ofCertificate",
         created_at as "createdAt", modified_at as "modifiedAt"
       from (
@@ -162,7 +173,6 @@ export async function findEndedStates(
         and ${match.type ? hasOwnType(match.type, 'ended') : sql`true`} and ${hasMatched(filters, principal)}
       order by place, to_revision desc
       limit ${most}
-    ) as ended ${upTo === null ? sql`` : sql`where date <= ${upTo}::bigint`}
   `.execute(db);
   return rows;
 }

@@ -68,12 +68,14 @@ export async function nextObjects(
   const held = given ?? { base, since: await readRevision(db) };
   const [wanted, ids] = [wants(rows.match), await indicatorIds(db, observables, rows)];
   const among = ids === undefined ? rows : { ...rows, match: { ...rows.match, id: ids } };
-  // The objects of the first row may all have been given.
-  const found = await findRows(db, among, from, limit + 2);
-  const isLast = found.length < limit + 2;
-  const upTo = isLast ? null : (found.at(-1)?.date ?? null);
-  const mayHold = withEnds && (held.base !== null || given !== null);
-  const ended = mayHold ? await findEndedStates(db, among, held, from, upTo, limit + 1) : [];
+  // An end is a version of its own.
+  const mayHold = withEnds && (held.base !== null || given !== null) && anyVersion(rows.match);
+  // The objects of the first change may all have been given.
+  const most = limit + 2;
+  const ended = mayHold ? await findEndedStates(db, among, held, from, most) : [];
+  // Many hidden rows may lie before the next visible one: those that the page cannot have are not looked for.
+  const upTo = ended.length < most ? null : (ended.at(-1)?.place ?? null);
+  const found = await findRows(db, among, { from, upTo }, most);
   const objects = [
     ...CONSTANTS.filter(({ tlp }) => tlp === null || compareTlp(tlp, rows.principal.tlpCeiling) <= 0),
     ...ended.map((state) => ({ date: state.date, object: endOf(state) })),
@@ -111,14 +113,17 @@ export function timestampOf(date: number): string {
   return new Date(Math.floor(date / 1_000)).toISOString().replace('Z', `${micros}Z`);
 }
 
+/** Returns whether versions of any time are wanted. */
+const anyVersion = ({ version }: Match) => version?.some(isAnyVersion) ?? true;
+
 /** Returns whether an object is wanted. */
 function wants({ id, type, version, spec_version: specVersion }: Match) {
-  const anyVersion = version?.some(isAnyVersion) ?? true;
+  const isAny = anyVersion({ version });
   return (dated: DatedObject) =>
     (id?.includes(dated.object.id) ?? true) &&
     (type?.includes(String(dated.object.type)) ?? true) &&
     (specVersion?.includes('2.1') ?? true) &&
-    (anyVersion || version?.includes(new Date(versionOf(dated)).toISOString()));
+    (isAny || version?.includes(new Date(versionOf(dated)).toISOString()));
 }
 
 /** Returns the ids of the indicators whose objects have the wanted ids; undefined: any. */
