@@ -72,6 +72,32 @@ describe('clients of a server with the sample', () => {
       lookUpManyValues: async () =>
         (await client.lookUpManyValues({ values: ['185.132.17.160'] })).data[0]?.known &&
         (await client.lookUpManyValues('185.132.17.160\n')).data[0]?.known,
+      getTaxiiDiscovery: async () => (await client.getTaxiiDiscovery()).default.endsWith('/taxii2/root/'),
+      getTaxiiApiRoot: async () => (await client.getTaxiiApiRoot()).max_content_length > 0,
+      listTaxiiCollections: async () =>
+        (await client.listTaxiiCollections()).collections?.some(({ alias }) => alias === 'feed-edge') ??
+        false,
+      getTaxiiCollection: async () => (await client.getTaxiiCollection('all')).alias === 'all',
+      listTaxiiObjects: async () => {
+        const query = { limit: 10, 'match[type]': 'indicator' };
+        const { objects, next } = await client.listTaxiiObjects('all', query);
+        const rest = await client.listTaxiiObjects('all', { limit: 10, next });
+        return (
+          objects?.length === 10 && rest.objects?.length === 10 && rest.objects[0]?.id !== objects[0]?.id
+        );
+      },
+      listTaxiiManifest: async () =>
+        (await client.listTaxiiManifest('all', { limit: 2 })).objects?.length === 2,
+      getTaxiiObject: async () => {
+        const { objects = [] } = await client.listTaxiiObjects('all', { limit: 1 });
+        const id = String(objects[0]?.id);
+        return (await client.getTaxiiObject('all', id)).objects?.[0]?.id === id;
+      },
+      listTaxiiVersions: async () => {
+        const { objects = [] } = await client.listTaxiiManifest('all', { limit: 1 });
+        const { versions } = await client.listTaxiiVersions('all', String(objects[0]?.id));
+        return versions?.[0] === objects[0]?.version;
+      },
       listFeeds: async () => (await client.listFeeds()).data[0]?.slug === 'edge',
       readFeed: async () => (await text(client.readFeed('edge'))).includes('185.132.17.160\n'),
       listFeedChanges: async () =>

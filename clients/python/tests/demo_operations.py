@@ -59,6 +59,36 @@ class EveryOperation(unittest.TestCase):
         for body in ({"values": ["185.132.17.160"]}, "185.132.17.160\n"):
             self.assertTrue(self.client.look_up_many_values(body)["data"][0]["known"])
 
+    def test_getTaxiiDiscovery(self):
+        self.assertTrue(self.client.get_taxii_discovery()["default"].endswith("/taxii2/root/"))
+
+    def test_getTaxiiApiRoot(self):
+        self.assertGreater(self.client.get_taxii_api_root()["max_content_length"], 0)
+
+    def test_listTaxiiCollections(self):
+        aliases = [one["alias"] for one in self.client.list_taxii_collections()["collections"]]
+        self.assertIn("feed-edge", aliases)
+
+    def test_getTaxiiCollection(self):
+        self.assertEqual(self.client.get_taxii_collection("all")["alias"], "all")
+
+    def test_listTaxiiObjects(self):
+        first = self.client.list_taxii_objects("all", limit=10, match_type="indicator")
+        rest = self.client.list_taxii_objects("all", limit=10, next=first["next"])
+        ids = [one["id"] for page in (first, rest) for one in page["objects"]]
+        self.assertEqual(len(set(ids)), 20)
+
+    def test_listTaxiiManifest(self):
+        self.assertEqual(len(self.client.list_taxii_manifest("all", limit=2)["objects"]), 2)
+
+    def test_getTaxiiObject(self):
+        one = self.client.list_taxii_objects("all", limit=1)["objects"][0]
+        self.assertEqual(self.client.get_taxii_object("all", one["id"])["objects"], [one])
+
+    def test_listTaxiiVersions(self):
+        record = self.client.list_taxii_manifest("all", limit=1)["objects"][0]
+        self.assertEqual(self.client.list_taxii_versions("all", record["id"])["versions"], [record["version"]])
+
     def test_listFeeds(self):
         self.assertEqual([feed["slug"] for feed in self.client.list_feeds()["data"]], ["edge"])
 

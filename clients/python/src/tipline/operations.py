@@ -41,6 +41,13 @@ from .types import (
     SigmaLevel,
     SigmaSource,
     SigmaStatus,
+    TaxiiApiRoot,
+    TaxiiCollection,
+    TaxiiCollections,
+    TaxiiDiscovery,
+    TaxiiEnvelope,
+    TaxiiManifest,
+    TaxiiVersions,
     Technique,
     TechniqueList,
 )
@@ -778,6 +785,215 @@ class Operations:
             cursor=position,
             wait=wait,
         )))
+
+    def get_taxii_discovery(
+        self,
+        *,
+        cache: Optional[Cache] = None,
+    ) -> TaxiiDiscovery:
+        """Find the API root.
+
+        GET /taxii2/
+        """
+
+        return cast(TaxiiDiscovery, self._transport.json(
+            "/taxii2/",
+            accept="application/taxii+json;version=2.1",
+            cache=cache,
+        ))
+
+    def get_taxii_api_root(
+        self,
+        *,
+        cache: Optional[Cache] = None,
+    ) -> TaxiiApiRoot:
+        """Get the API root.
+
+        GET /taxii2/root/
+        """
+
+        return cast(TaxiiApiRoot, self._transport.json(
+            "/taxii2/root/",
+            accept="application/taxii+json;version=2.1",
+            cache=cache,
+        ))
+
+    def list_taxii_collections(
+        self,
+        *,
+        cache: Optional[Cache] = None,
+    ) -> TaxiiCollections:
+        """List the collections.
+        All indicators, those up to each TLP, and each saved feed: those that the scopes and the TLP ceiling
+        of the key allow.
+
+        GET /taxii2/root/collections/
+        """
+
+        return cast(TaxiiCollections, self._transport.json(
+            "/taxii2/root/collections/",
+            accept="application/taxii+json;version=2.1",
+            cache=cache,
+        ))
+
+    def get_taxii_collection(
+        self,
+        collection: str,
+        *,
+        cache: Optional[Cache] = None,
+    ) -> TaxiiCollection:
+        """Get a collection.
+
+        GET /taxii2/root/collections/{collection}/
+
+        :param collection: The id of the collection, or its alias.
+        """
+
+        return cast(TaxiiCollection, self._transport.json(
+            f"/taxii2/root/collections/{segment(collection)}/",
+            accept="application/taxii+json;version=2.1",
+            cache=cache,
+        ))
+
+    def list_taxii_objects(
+        self,
+        collection: str,
+        *,
+        added_after: Optional[str] = None,
+        limit: Optional[int] = None,
+        next: Optional[str] = None,
+        match_id: Optional[str] = None,
+        match_type: Optional[str] = None,
+        match_version: Optional[str] = None,
+        match_spec_version: Optional[str] = None,
+        cache: Optional[Cache] = None,
+    ) -> TaxiiEnvelope:
+        """Get the objects of a collection.
+        The oldest first. X-TAXII-Date-Added-Last is the `added_after` of the next request; `next` goes on
+        within one. Objects that were whitelisted or restricted since come with their end, if the client may
+        have them.
+
+        GET /taxii2/root/collections/{collection}/objects/
+
+        :param collection: The id of the collection, or its alias.
+        :param added_after: Only objects that were added later, such as X-TAXII-Date-Added-Last of the last
+        response.
+        :param limit: The maximum number of objects: 1000 if it is absent, never more than 5000.
+        :param next: Of the last response: goes on after it, with its filters.
+        :param match_id: Only objects with these ids; several with commas.
+        :param match_type: Only objects of these types; several with commas.
+        :param match_version: Only these versions: first, last, all (of each object there is one) or
+        timestamps; several with commas.
+        :param match_spec_version: Only objects of these versions of STIX; several with commas.
+        """
+
+        return cast(TaxiiEnvelope, self._transport.json(
+            f"/taxii2/root/collections/{segment(collection)}/objects/",
+            query={"added_after": added_after, "limit": limit, "next": next, "match[id]": match_id, "match[type]": match_type, "match[version]": match_version, "match[spec_version]": match_spec_version},
+            accept="application/taxii+json;version=2.1",
+            cache=cache,
+        ))
+
+    def list_taxii_manifest(
+        self,
+        collection: str,
+        *,
+        added_after: Optional[str] = None,
+        limit: Optional[int] = None,
+        next: Optional[str] = None,
+        match_id: Optional[str] = None,
+        match_type: Optional[str] = None,
+        match_version: Optional[str] = None,
+        match_spec_version: Optional[str] = None,
+        cache: Optional[Cache] = None,
+    ) -> TaxiiManifest:
+        """Get the manifest of a collection.
+
+        GET /taxii2/root/collections/{collection}/manifest/
+
+        :param collection: The id of the collection, or its alias.
+        :param added_after: Only objects that were added later, such as X-TAXII-Date-Added-Last of the last
+        response.
+        :param limit: The maximum number of objects: 1000 if it is absent, never more than 5000.
+        :param next: Of the last response: goes on after it, with its filters.
+        :param match_id: Only objects with these ids; several with commas.
+        :param match_type: Only objects of these types; several with commas.
+        :param match_version: Only these versions: first, last, all (of each object there is one) or
+        timestamps; several with commas.
+        :param match_spec_version: Only objects of these versions of STIX; several with commas.
+        """
+
+        return cast(TaxiiManifest, self._transport.json(
+            f"/taxii2/root/collections/{segment(collection)}/manifest/",
+            query={"added_after": added_after, "limit": limit, "next": next, "match[id]": match_id, "match[type]": match_type, "match[version]": match_version, "match[spec_version]": match_spec_version},
+            accept="application/taxii+json;version=2.1",
+            cache=cache,
+        ))
+
+    def get_taxii_object(
+        self,
+        collection: str,
+        object: str,
+        *,
+        added_after: Optional[str] = None,
+        limit: Optional[int] = None,
+        next: Optional[str] = None,
+        match_version: Optional[str] = None,
+        match_spec_version: Optional[str] = None,
+        cache: Optional[Cache] = None,
+    ) -> TaxiiEnvelope:
+        """Get an object of a collection.
+
+        GET /taxii2/root/collections/{collection}/objects/{object}/
+
+        :param collection: The id of the collection, or its alias.
+        :param object: The STIX id of the object.
+        :param added_after: Only objects that were added later, such as X-TAXII-Date-Added-Last of the last
+        response.
+        :param limit: The maximum number of objects: 1000 if it is absent, never more than 5000.
+        :param next: Of the last response: goes on after it, with its filters.
+        :param match_version: Only these versions: first, last, all (of each object there is one) or
+        timestamps; several with commas.
+        :param match_spec_version: Only objects of these versions of STIX; several with commas.
+        """
+
+        return cast(TaxiiEnvelope, self._transport.json(
+            f"/taxii2/root/collections/{segment(collection)}/objects/{segment(object)}/",
+            query={"added_after": added_after, "limit": limit, "next": next, "match[version]": match_version, "match[spec_version]": match_spec_version},
+            accept="application/taxii+json;version=2.1",
+            cache=cache,
+        ))
+
+    def list_taxii_versions(
+        self,
+        collection: str,
+        object: str,
+        *,
+        added_after: Optional[str] = None,
+        limit: Optional[int] = None,
+        next: Optional[str] = None,
+        match_spec_version: Optional[str] = None,
+        cache: Optional[Cache] = None,
+    ) -> TaxiiVersions:
+        """Get the versions of an object.
+
+        GET /taxii2/root/collections/{collection}/objects/{object}/versions/
+
+        :param collection: The id of the collection, or its alias.
+        :param object: The STIX id of the object.
+        :param added_after: Only objects that were added later, such as X-TAXII-Date-Added-Last of the last
+        response.
+        :param limit: The maximum number of objects: 1000 if it is absent, never more than 5000.
+        :param next: Of the last response: goes on after it, with its filters.
+        :param match_spec_version: Only objects of these versions of STIX; several with commas.
+        """
+
+        return cast(TaxiiVersions, self._transport.json(
+            f"/taxii2/root/collections/{segment(collection)}/objects/{segment(object)}/versions/",
+            query={"added_after": added_after, "limit": limit, "next": next, "match[spec_version]": match_spec_version},
+            accept="application/taxii+json;version=2.1",
+            cache=cache,
+        ))
 
     def get_misp_feed_manifest(
         self,

@@ -976,6 +976,118 @@ class StixBundle(TypedDict):
     objects: List[Dict[str, Any]]
 
 
+class TaxiiDiscovery(TypedDict):
+    """The API roots of the server (TAXII 2.1 §4.1.1)."""
+
+    # The name of the server.
+    title: str
+    # What the server has.
+    description: str
+    # The API root to use.
+    default: str
+    # The URLs of the API roots, absolute or of this server.
+    api_roots: List[str]
+
+
+class TaxiiApiRoot(TypedDict):
+    """An API root (TAXII 2.1 §4.2.1)."""
+
+    # The name of the API root.
+    title: str
+    # What the API root has.
+    description: str
+    # The media types of the versions of TAXII.
+    versions: List[str]
+    # The maximum size of the body of a request in bytes.
+    max_content_length: int
+
+
+class _TaxiiCollectionRequired(TypedDict):
+    # The id.
+    id: str
+    # The name.
+    title: str
+    # A name that stands for the id in URLs.
+    alias: str
+    # Whether its objects can be read.
+    can_read: bool
+    # Whether objects can be added.
+    can_write: bool
+    # The media types of its objects.
+    media_types: List[str]
+
+
+class TaxiiCollection(_TaxiiCollectionRequired, total=False):
+    """A collection (TAXII 2.1 §5.2.1)."""
+
+    # What the collection has.
+    description: str
+
+
+class TaxiiCollections(TypedDict, total=False):
+    """The collections that the key can read (TAXII 2.1 §5.1.1)."""
+
+    # Absent: there are none.
+    collections: List[TaxiiCollection]
+
+
+class TaxiiEnvelope(TypedDict, total=False):
+    """Objects of a collection (TAXII 2.1 §3.7)."""
+
+    # Whether there is more; absent: no.
+    more: bool
+    # The parameter `next` of the request for the rest.
+    next: str
+    # Objects of STIX 2.1; absent: there are none.
+    objects: List[Dict[str, Any]]
+
+
+class TaxiiManifestRecord(TypedDict):
+    """A version of an object (TAXII 2.1 §5.3.1)."""
+
+    # The id of the object.
+    id: str
+    # When it was added to the collection, or last changed.
+    date_added: str
+    # Its version: when it was modified.
+    version: str
+    # Its media type.
+    media_type: str
+
+
+class TaxiiManifest(TypedDict, total=False):
+    """What a collection has, without the objects (TAXII 2.1 §5.3.1)."""
+
+    # Whether there is more; absent: no.
+    more: bool
+    # The parameter `next` of the request for the rest.
+    next: str
+    # Absent: there are none.
+    objects: List[TaxiiManifestRecord]
+
+
+class TaxiiVersions(TypedDict, total=False):
+    """The versions of an object (TAXII 2.1 §5.8.1): one of each is kept."""
+
+    # Whether there is more; absent: no.
+    more: bool
+    # Absent: there are none.
+    versions: List[str]
+
+
+class TaxiiError(TypedDict):
+    """Every error has this body (TAXII 2.1 §3.6.1)."""
+
+    # What is wrong, for a person.
+    title: str
+    # The id of the request, by which the log has it.
+    error_id: str
+    # What is wrong, for a program. Stable.
+    error_code: str
+    # The status of the response.
+    http_status: str
+
+
 # manifest.json of a MISP feed: what MISP shows of an event, by the event’s uuid.
 MispManifest = Dict[str, Any]
 

@@ -20,6 +20,7 @@ import type {
   GetCampaignSigmaQuery,
   GetHealthQuery,
   GetSigmaNavigatorLayerQuery,
+  GetTaxiiObjectQuery,
   Health,
   Indicator,
   IndicatorChanges,
@@ -41,6 +42,9 @@ import type {
   ListFeedChangesQuery,
   ListIndicatorChangesQuery,
   ListIndicatorsQuery,
+  ListTaxiiManifestQuery,
+  ListTaxiiObjectsQuery,
+  ListTaxiiVersionsQuery,
   LookUpManyValuesQuery,
   LookUpValuesQuery,
   LookupResults,
@@ -50,6 +54,13 @@ import type {
   ReadFeedQuery,
   Report,
   ReportList,
+  TaxiiApiRoot,
+  TaxiiCollection,
+  TaxiiCollections,
+  TaxiiDiscovery,
+  TaxiiEnvelope,
+  TaxiiManifest,
+  TaxiiVersions,
   Technique,
   TechniqueList,
 } from './types.js';
@@ -294,6 +305,89 @@ export abstract class Operations {
    */
   followFeedChanges(slug: string, query: ListFeedChangesQuery = {}, options: CallOptions = {}): AsyncGenerator<IndicatorChanges, void, undefined> {
     return follow(this.transport, query, options, (from) => this.listFeedChanges(slug, { ...query, ...from }, options));
+  }
+
+  /**
+   * Find the API root.
+   *
+   * `GET /taxii2/`
+   */
+  getTaxiiDiscovery(options: CallOptions = {}): Promise<TaxiiDiscovery> {
+    return this.transport.json({ path: '/taxii2/', accept: 'application/taxii+json;version=2.1' }, options);
+  }
+
+  /**
+   * Get the API root.
+   *
+   * `GET /taxii2/root/`
+   */
+  getTaxiiApiRoot(options: CallOptions = {}): Promise<TaxiiApiRoot> {
+    return this.transport.json({ path: '/taxii2/root/', accept: 'application/taxii+json;version=2.1' }, options);
+  }
+
+  /**
+   * List the collections.
+   * All indicators, those up to each TLP, and each saved feed: those that the scopes and the TLP ceiling of
+   * the key allow.
+   *
+   * `GET /taxii2/root/collections/`
+   */
+  listTaxiiCollections(options: CallOptions = {}): Promise<TaxiiCollections> {
+    return this.transport.json({ path: '/taxii2/root/collections/', accept: 'application/taxii+json;version=2.1' }, options);
+  }
+
+  /**
+   * Get a collection.
+   *
+   * `GET /taxii2/root/collections/{collection}/`
+   * @param collection The id of the collection, or its alias.
+   */
+  getTaxiiCollection(collection: string, options: CallOptions = {}): Promise<TaxiiCollection> {
+    return this.transport.json({ path: `/taxii2/root/collections/${segment(collection)}/`, accept: 'application/taxii+json;version=2.1' }, options);
+  }
+
+  /**
+   * Get the objects of a collection.
+   * The oldest first. X-TAXII-Date-Added-Last is the `added_after` of the next request; `next` goes on within
+   * one. Objects that were whitelisted or restricted since come with their end, if the client may have them.
+   *
+   * `GET /taxii2/root/collections/{collection}/objects/`
+   * @param collection The id of the collection, or its alias.
+   */
+  listTaxiiObjects(collection: string, query: ListTaxiiObjectsQuery = {}, options: CallOptions = {}): Promise<TaxiiEnvelope> {
+    return this.transport.json({ path: `/taxii2/root/collections/${segment(collection)}/objects/`, query: { ...query }, accept: 'application/taxii+json;version=2.1' }, options);
+  }
+
+  /**
+   * Get the manifest of a collection.
+   *
+   * `GET /taxii2/root/collections/{collection}/manifest/`
+   * @param collection The id of the collection, or its alias.
+   */
+  listTaxiiManifest(collection: string, query: ListTaxiiManifestQuery = {}, options: CallOptions = {}): Promise<TaxiiManifest> {
+    return this.transport.json({ path: `/taxii2/root/collections/${segment(collection)}/manifest/`, query: { ...query }, accept: 'application/taxii+json;version=2.1' }, options);
+  }
+
+  /**
+   * Get an object of a collection.
+   *
+   * `GET /taxii2/root/collections/{collection}/objects/{object}/`
+   * @param collection The id of the collection, or its alias.
+   * @param object The STIX id of the object.
+   */
+  getTaxiiObject(collection: string, object: string, query: GetTaxiiObjectQuery = {}, options: CallOptions = {}): Promise<TaxiiEnvelope> {
+    return this.transport.json({ path: `/taxii2/root/collections/${segment(collection)}/objects/${segment(object)}/`, query: { ...query }, accept: 'application/taxii+json;version=2.1' }, options);
+  }
+
+  /**
+   * Get the versions of an object.
+   *
+   * `GET /taxii2/root/collections/{collection}/objects/{object}/versions/`
+   * @param collection The id of the collection, or its alias.
+   * @param object The STIX id of the object.
+   */
+  listTaxiiVersions(collection: string, object: string, query: ListTaxiiVersionsQuery = {}, options: CallOptions = {}): Promise<TaxiiVersions> {
+    return this.transport.json({ path: `/taxii2/root/collections/${segment(collection)}/objects/${segment(object)}/versions/`, query: { ...query }, accept: 'application/taxii+json;version=2.1' }, options);
   }
 
   /**

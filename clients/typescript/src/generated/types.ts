@@ -781,6 +781,106 @@ export interface StixBundle {
   objects: Record<string, unknown>[];
 }
 
+/** The API roots of the server (TAXII 2.1 §4.1.1). */
+export interface TaxiiDiscovery {
+  /** The name of the server. */
+  title: string;
+  /** What the server has. */
+  description: string;
+  /** The API root to use. */
+  default: string;
+  /** The URLs of the API roots, absolute or of this server. */
+  api_roots: string[];
+}
+
+/** An API root (TAXII 2.1 §4.2.1). */
+export interface TaxiiApiRoot {
+  /** The name of the API root. */
+  title: string;
+  /** What the API root has. */
+  description: string;
+  /** The media types of the versions of TAXII. */
+  versions: string[];
+  /** The maximum size of the body of a request in bytes. */
+  max_content_length: number;
+}
+
+/** A collection (TAXII 2.1 §5.2.1). */
+export interface TaxiiCollection {
+  /** The id. */
+  id: string;
+  /** The name. */
+  title: string;
+  /** What the collection has. */
+  description?: string;
+  /** A name that stands for the id in URLs. */
+  alias: string;
+  /** Whether its objects can be read. */
+  can_read: boolean;
+  /** Whether objects can be added. */
+  can_write: boolean;
+  /** The media types of its objects. */
+  media_types: string[];
+}
+
+/** The collections that the key can read (TAXII 2.1 §5.1.1). */
+export interface TaxiiCollections {
+  /** Absent: there are none. */
+  collections?: TaxiiCollection[];
+}
+
+/** Objects of a collection (TAXII 2.1 §3.7). */
+export interface TaxiiEnvelope {
+  /** Whether there is more; absent: no. */
+  more?: boolean;
+  /** The parameter `next` of the request for the rest. */
+  next?: string;
+  /** Objects of STIX 2.1; absent: there are none. */
+  objects?: Record<string, unknown>[];
+}
+
+/** A version of an object (TAXII 2.1 §5.3.1). */
+export interface TaxiiManifestRecord {
+  /** The id of the object. */
+  id: string;
+  /** When it was added to the collection, or last changed. */
+  date_added: string;
+  /** Its version: when it was modified. */
+  version: string;
+  /** Its media type. */
+  media_type: string;
+}
+
+/** What a collection has, without the objects (TAXII 2.1 §5.3.1). */
+export interface TaxiiManifest {
+  /** Whether there is more; absent: no. */
+  more?: boolean;
+  /** The parameter `next` of the request for the rest. */
+  next?: string;
+  /** Absent: there are none. */
+  objects?: TaxiiManifestRecord[];
+}
+
+/** The versions of an object (TAXII 2.1 §5.8.1): one of each is kept. */
+export interface TaxiiVersions {
+  /** Whether there is more; absent: no. */
+  more?: boolean;
+  /** Absent: there are none. */
+  versions?: string[];
+}
+
+/** Every error has this body (TAXII 2.1 §3.6.1). */
+export interface TaxiiError {
+  /** What is wrong, for a person. */
+  title: string;
+  /** The id of the request, by which the log has it. */
+  error_id: string;
+  /** What is wrong, for a program. Stable. */
+  error_code: string;
+  /** The status of the response. */
+  http_status: string;
+}
+
 /**
  * Kind of observable: an address, domain or URL, the hash of a file (MD5, SHA1, SHA256), an e-mail address, a
  * vulnerability (CVE), a Bitcoin address, a Windows registry key, a mutex, a file name, an HTTP user agent,
@@ -1137,6 +1237,68 @@ export interface ListFeedChangesQuery {
   cursor?: string | undefined;
   /** If there are no changes, the response waits for them for up to so many seconds. */
   wait?: number | undefined;
+}
+
+/** The query of {@link Operations.listTaxiiObjects}. */
+export interface ListTaxiiObjectsQuery {
+  /** Only objects that were added later, such as X-TAXII-Date-Added-Last of the last response. */
+  added_after?: string | undefined;
+  /** The maximum number of objects: 1000 if it is absent, never more than 5000. */
+  limit?: number | undefined;
+  /** Of the last response: goes on after it, with its filters. */
+  next?: string | undefined;
+  /** Only objects with these ids; several with commas. */
+  "match[id]"?: string | undefined;
+  /** Only objects of these types; several with commas. */
+  "match[type]"?: string | undefined;
+  /** Only these versions: first, last, all (of each object there is one) or timestamps; several with commas. */
+  "match[version]"?: string | undefined;
+  /** Only objects of these versions of STIX; several with commas. */
+  "match[spec_version]"?: string | undefined;
+}
+
+/** The query of {@link Operations.listTaxiiManifest}. */
+export interface ListTaxiiManifestQuery {
+  /** Only objects that were added later, such as X-TAXII-Date-Added-Last of the last response. */
+  added_after?: string | undefined;
+  /** The maximum number of objects: 1000 if it is absent, never more than 5000. */
+  limit?: number | undefined;
+  /** Of the last response: goes on after it, with its filters. */
+  next?: string | undefined;
+  /** Only objects with these ids; several with commas. */
+  "match[id]"?: string | undefined;
+  /** Only objects of these types; several with commas. */
+  "match[type]"?: string | undefined;
+  /** Only these versions: first, last, all (of each object there is one) or timestamps; several with commas. */
+  "match[version]"?: string | undefined;
+  /** Only objects of these versions of STIX; several with commas. */
+  "match[spec_version]"?: string | undefined;
+}
+
+/** The query of {@link Operations.getTaxiiObject}. */
+export interface GetTaxiiObjectQuery {
+  /** Only objects that were added later, such as X-TAXII-Date-Added-Last of the last response. */
+  added_after?: string | undefined;
+  /** The maximum number of objects: 1000 if it is absent, never more than 5000. */
+  limit?: number | undefined;
+  /** Of the last response: goes on after it, with its filters. */
+  next?: string | undefined;
+  /** Only these versions: first, last, all (of each object there is one) or timestamps; several with commas. */
+  "match[version]"?: string | undefined;
+  /** Only objects of these versions of STIX; several with commas. */
+  "match[spec_version]"?: string | undefined;
+}
+
+/** The query of {@link Operations.listTaxiiVersions}. */
+export interface ListTaxiiVersionsQuery {
+  /** Only objects that were added later, such as X-TAXII-Date-Added-Last of the last response. */
+  added_after?: string | undefined;
+  /** The maximum number of objects: 1000 if it is absent, never more than 5000. */
+  limit?: number | undefined;
+  /** Of the last response: goes on after it, with its filters. */
+  next?: string | undefined;
+  /** Only objects of these versions of STIX; several with commas. */
+  "match[spec_version]"?: string | undefined;
 }
 
 /** The query of {@link Operations.getSigmaNavigatorLayer}. */
