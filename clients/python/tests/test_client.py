@@ -91,6 +91,10 @@ class Requests(ScriptedTest):
         self.assertEqual(sent.headers["Accept"], "application/json")
         self.assertRegex(sent.headers["User-Agent"], r"^tipline-python/\d+\.\d+")
 
+    def test_have_numbers_with_fractions(self):
+        self.client([LIST]).list_indicators(min_epss=0.25)
+        self.assertEqual(self.sent[0].target, "/intel/api/v1/indicators?minEpss=0.25")
+
     def test_cannot_reach_another_path_through_a_part_of_it(self):
         client = self.client([(200, {}, b"{}")])
         for part in ("", ".", ".."):

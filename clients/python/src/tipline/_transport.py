@@ -21,7 +21,7 @@ from .errors import TiplineError, error_of
 #: returned again.
 Cache = Dict[str, Tuple[str, str]]
 
-QueryValue = Union[None, str, int, bool, Sequence[Union[str, int]]]
+QueryValue = Union[None, str, int, float, bool, Sequence[Union[str, int]]]
 
 T = TypeVar("T")
 
@@ -132,7 +132,7 @@ class Transport:
     def _url(self, path: str, query: Optional[Mapping[str, QueryValue]]) -> str:
         parameters: List[Tuple[str, str]] = []
         for name, value in (query or {}).items():
-            if isinstance(value, (str, int)):
+            if isinstance(value, (str, int, float)):
                 parameters.append((name, _text(value)))
             elif value is not None:
                 parameters.extend((name, _text(one)) for one in value)
@@ -220,7 +220,7 @@ def _waits(query: Optional[Mapping[str, QueryValue]]) -> float:
     return wait if isinstance(wait, int) else 0
 
 
-def _text(value: Union[str, int]) -> str:
+def _text(value: Union[str, int, float]) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
