@@ -16,6 +16,7 @@ import {
   settingsTable,
   techniquesTable,
 } from './support/docs-tables.ts';
+import { integrationsTable, protocolsTable } from './support/integration-pages.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const readme = read('README.md');
@@ -36,6 +37,8 @@ describe('the documentation', () => {
     ['docs/detection-rules.md', techniquesTable()],
     ['docs/feeds.md', presetsTable()],
     ['docs/feeds.md', limitSourcesTable()],
+    ['docs/integrations/README.md', integrationsTable()],
+    ['docs/integrations/README.md', protocolsTable()],
   ])('in %s has this table of the code; WRITE_DOCS=1 writes it: %#', (path, table) => {
     const [head = ''] = table.split('\n');
     const before = read(path);

@@ -106,15 +106,19 @@ Examples:
   return feeds;
 }
 
-interface CreateOptions extends DefinitionOptions {
+export interface CreateOptions extends DefinitionOptions {
   preset?: PresetName;
 }
 
-async function create(slug: string, options: CreateOptions): Promise<void> {
+/**
+ * Returns the feed that the options of `feeds create` describe.
+ * @throws {UsageError} without a format and a preset
+ */
+export function definitionOf(slug: string, options: CreateOptions): FeedDefinition & FeedGuard {
   const preset = options.preset && PRESETS[options.preset];
   const format = preset?.format ?? options.format;
   if (!format) throw new UsageError("required option '--format <format>' or '--preset <name>' not specified");
-  const definition: FeedDefinition & FeedGuard = {
+  return {
     slug,
     name: options.name ?? slug,
     description: options.description ?? '',
@@ -124,6 +128,10 @@ async function create(slug: string, options: CreateOptions): Promise<void> {
     minEntries: options.minEntries || null,
     minShare: options.minShare || null,
   };
+}
+
+async function create(slug: string, options: CreateOptions): Promise<void> {
+  const definition = definitionOf(slug, options);
   await report(options, (db) => createFeed(db, definition, cliActor(new Date())));
   if (options.tlpCeiling === undefined && !options.json)
     print('Without --tlp-ceiling it has everything that its readers may see, TLP:RED included.');

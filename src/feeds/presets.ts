@@ -164,6 +164,22 @@ export const PRESETS = {
     query: '',
   },
   squid: txt('style=squid', 'Squid', 'ACL of type dstdomain'),
+  haproxy: txt('types=IPV4,IPV6', 'HAProxy', 'ACL file of addresses'),
+  // The names below each entry are blocked too, so it must have no public suffix.
+  dnsdist: txt('style=paloalto&types=DOMAIN&wildcards=off', 'dnsdist', 'names of a SuffixMatchNode'),
+  'rspamd-ip': txt('types=IPV4,IPV6', 'rspamd, addresses', 'multimap map of type ip'),
+  'rspamd-domain': txt('types=DOMAIN', 'rspamd, domains', 'multimap map of types url and from'),
+  'rspamd-email': txt('types=EMAIL', 'rspamd, senders', 'multimap map of type from'),
+  'rspamd-sha256': txt('types=SHA256', 'rspamd, attachments', 'multimap map of type selector'),
+  'postfix-ip': txt('style=postfix&types=IPV4,IPV6', 'Postfix, addresses', 'cidr table of access(5)'),
+  'postfix-domain': txt('style=postfix&types=DOMAIN', 'Postfix, domains', 'texthash table of access(5)'),
+  'postfix-email': txt('style=postfix&types=EMAIL', 'Postfix, senders', 'texthash table of access(5)'),
+  'clamav-md5': txt('style=clamav&types=MD5', 'ClamAV, MD5', 'hash signatures, file .hdb'),
+  'clamav-sha': txt(
+    'style=clamav&types=SHA1,SHA256',
+    'ClamAV, SHA-1 and SHA-256',
+    'hash signatures, file .hsb',
+  ),
   suricata: { label: 'Suricata, rules', purpose: 'a rule for each indicator', format: 'suricata', query: '' },
   'suricata-datasets': {
     label: 'Suricata, datasets',

@@ -1,5 +1,13 @@
 import type { ExportIndicator } from './format.ts';
-import { ADDRESSES, kindsOf, type Lines, type ListStyle, VALUES } from './list-style.ts';
+import {
+  ADDRESSES,
+  kindsOf,
+  type Lines,
+  type ListStyle,
+  NOT_OF_A_FILE,
+  VALUES,
+  WITH_HASHES,
+} from './list-style.ts';
 import { isPublicSuffix } from './url-parts.ts';
 
 /** For lists of addresses and networks alone. */
@@ -110,7 +118,42 @@ export const FILE_STYLES = {
     rejectsNested: true,
     lines: ({ value }) => [isPublicSuffix(value) ? value : `.${value}`],
   },
+  /**
+   * Tables of Postfix with the action of access(5): `cidr:` for addresses, `texthash:` for domains, whose lookup includes the
+   * names below (`parent_domain_matches_subdomains`), and for senders. Keys are compared in lower case.
+   */
+  postfix: {
+    ...VALUES,
+    ...kindsOf(ADDRESSES, ['DOMAIN'], ['EMAIL']),
+    networks: true,
+    blockLines: (block) => [`${block} REJECT`],
+    lines: postfixLines,
+    comments: true,
+  },
+  /**
+   * Hash signatures of ClamAV (docs.clamav.net, File hash signatures) for files of any size: functionality level 73. A list of
+   * MD5 is a file `.hdb`, one of SHA-1 and SHA-256 a file `.hsb`. The name of a signature ends with the id of the indicator.
+   * ClamAV rejects a file without a line ("Empty database file"), so that the first one is a comment.
+   */
+  clamav: {
+    ...WITH_HASHES,
+    ...kindsOf(['MD5'], ['SHA1', 'SHA256']),
+    columns: [...WITH_HASHES.columns, 'id'],
+    networks: false,
+    header: () => '# Hash signatures of Tipline',
+    lines: ({ id, value, ofCertificate }) =>
+      ofCertificate ? NOT_OF_A_FILE : [`${value}:*:Tipline.${id}:73`],
+    comments: true,
+    extension: 'hsb',
+  },
 } as const satisfies Record<string, ListStyle>;
+
+/** White space ends a key, and `#` begins a comment. */
+function postfixLines({ type, value }: ExportIndicator): Lines {
+  const line = `${value.toLowerCase()} REJECT`;
+  if (type === 'DOMAIN') return namesBelow(value, line);
+  return /[\s"#]/.test(value) ? { skipped: 'characters' } : [line];
+}
 
 function familyOf(block: string): 'v4' | 'v6' {
   return block.includes(':') ? 'v6' : 'v4';

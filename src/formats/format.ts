@@ -285,6 +285,8 @@ export const TXT_STYLES = [
   'dnsmasq',
   'unbound',
   'squid',
+  'postfix',
+  'clamav',
   'qradar',
 ] as const;
 export type TxtStyle = (typeof TXT_STYLES)[number];

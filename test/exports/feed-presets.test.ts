@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exportProblem } from '../../src/feeds/feed.ts';
-import { PRESET_NAMES, PRESETS, type Preset } from '../../src/feeds/presets.ts';
+import { PRESETS, type Preset } from '../../src/feeds/presets.ts';
 import { TXT_STYLES } from '../../src/formats/format.ts';
 import { withParameters } from '../../src/model/query-string.ts';
 
@@ -27,13 +26,6 @@ describe('presets', () => {
   it('have a limit if a document states a number of entries', () => {
     const limits = all.filter(([, { limit }]) => limit && !limit.text.includes('MB'));
     expect(limits.filter(([, { query }]) => !query.includes('limit='))).toEqual([]);
-  });
-
-  it.each(PRESET_NAMES)('%s has a recipe', (name) => {
-    const guide = readFileSync(new URL('../../docs/feeds.md', import.meta.url), 'utf8');
-    const recipes = guide.slice(guide.indexOf('## Recipes'));
-    const consumer = name.split('-')[0] ?? '';
-    expect(recipes).toMatch(new RegExp(`^### .*\\\`${consumer}`, 'm'));
   });
 });
 

@@ -1,6 +1,4 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { optionsFor } from '../../src/formats/catalogue.ts';
 import type { ExportIndicator, GivenOptions, TxtStyle } from '../../src/formats/format.ts';
 import { txtFormat } from '../../src/formats/txt.ts';
+import { NXDOMAIN, query, REFUSED } from '../support/dns.ts';
 import { until } from '../support/processes.ts';
 import { freePort, stop } from '../support/servers.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
@@ -203,31 +202,6 @@ describe.skipIf(!succeeds('squid', '-v'))('a list loaded by Squid', () => {
     expect([status, problems]).toEqual([0, []]);
   });
 });
-
-/** The response code of a DNS query for an address; null: no response. */
-async function query(name: string, port: number): Promise<number | null> {
-  const question = name
-    .split('.')
-    .map((label) => String.fromCharCode(label.length) + label)
-    .join('');
-  const header = Buffer.from([0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
-  const message = Buffer.concat([header, Buffer.from(`${question}\0\0\x01\0\x01`, 'latin1')]);
-  const socket = createSocket('udp4');
-  socket.on('error', () => {});
-  socket.connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    socket.send(message);
-    const [reply] = (await once(socket, 'message', { signal: AbortSignal.timeout(1000) })) as [Buffer];
-    return (reply[3] ?? 0) & 15;
-  } catch {
-    return null;
-  } finally {
-    socket.close();
-  }
-}
-const NXDOMAIN = 3;
-const REFUSED = 5;
 
 describe('a list of a resolver', () => {
   let server: ChildProcess | undefined;

@@ -17,7 +17,7 @@ async function listed(
   const options = optionsFor(
     'txt',
     { style, ...given },
-    style === 'qradar' ? [rows[0]?.type ?? 'IPV4'] : undefined,
+    ['qradar', 'postfix', 'clamav'].includes(style) ? [rows[0]?.type ?? 'MD5'] : undefined,
     null,
   );
   if ('error' in options) throw new Error(options.error);
@@ -103,5 +103,47 @@ describe('qradar', () => {
   it('omits values that would be several cells', async () => {
     const { lines, skipped } = await listed('qradar', [exportIndicator(1, 'URL', 'http://evil.example/a,b')]);
     expect([lines, skipped.counts]).toEqual([[''], { characters: 1 }]);
+  });
+});
+
+describe('postfix', () => {
+  it('rejects addresses and networks, whitelisted parts left out', async () => {
+    const part = exportIndicator(1, 'IPV4', '198.51.100.0/30', { whitelistedParts: ['198.51.100.2'] });
+    const { lines } = await listed('postfix', [part, exportIndicator(2, 'IPV6', '2001:db8::/32')]);
+    expect(lines.slice(0, 3)).toEqual([
+      '198.51.100.0/31 REJECT',
+      '198.51.100.3 REJECT',
+      '2001:db8::/32 REJECT',
+    ]);
+  });
+
+  it('omits public suffixes, because a domain includes the names below', async () => {
+    const { lines, skipped } = await listed('postfix', names('evil.example', 'github.io'));
+    expect(lines[0]).toBe('evil.example REJECT');
+    expect(skipped.counts).toEqual({ 'public-suffix': 1 });
+  });
+
+  it('has senders in lower case, and omits those that a table cannot have', async () => {
+    const senders = ['Phisher@evil.example', 'a#b@evil.example'];
+    const rows = senders.map((value, i) => exportIndicator(i + 1, 'EMAIL', value));
+    const { lines, skipped } = await listed('postfix', rows);
+    expect(lines[0]).toBe('phisher@evil.example REJECT');
+    expect(skipped.counts).toEqual({ characters: 1 });
+  });
+});
+
+describe('clamav', () => {
+  const MD5 = 'd41d8cd98f00b204e9800998ecf8427a';
+
+  it('has a signature for files of any size, with the id of the indicator, and no certificates', async () => {
+    const row = exportIndicator(1, 'MD5', MD5);
+    const certificate = exportIndicator(2, 'MD5', MD5.replace('d4', 'e5'), { ofCertificate: true });
+    const { lines, skipped } = await listed('clamav', [row, certificate]);
+    expect(lines.slice(0, 2)).toEqual(['# Hash signatures of Tipline', `${MD5}:*:Tipline.${row.id}:73`]);
+    expect(skipped.counts).toEqual({ certificate: 1 });
+  });
+
+  it('is never without a line, which ClamAV rejects', async () => {
+    expect((await listed('clamav', [])).lines).toEqual(['# Hash signatures of Tipline']);
   });
 });

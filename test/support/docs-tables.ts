@@ -9,7 +9,8 @@ import { FEED_KINDS, feedRulesOf } from '../../src/sources/feed-kinds.ts';
 
 // The tables of the documentation that follow from the code.
 
-function table(head: string[], rows: string[][]): string {
+/** A table of Markdown. */
+export function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line), ''].join('\n');
 }

@@ -51,7 +51,7 @@ ExportFormat = Literal["csv", "stix", "misp", "snort", "zeek", "suricata", "txt"
 # Splunk Enterprise Security, reference sets of QRadar, or a file for nft, ipset, RouterOS, nginx, dnsmasq,
 # unbound or Squid, or hosts(5); or an archive of rules with lists, for Suricata (datasets), Suricata 8
 # (datasets-ndjson) or Snort (reputation).
-ExportStyle = Literal["plain", "paloalto", "fortinet", "checkpoint", "wazuh", "splunk", "nftables", "ipset", "mikrotik", "nginx", "hosts", "dnsmasq", "unbound", "squid", "qradar", "datasets", "datasets-ndjson", "reputation"]
+ExportStyle = Literal["plain", "paloalto", "fortinet", "checkpoint", "wazuh", "splunk", "nftables", "ipset", "mikrotik", "nginx", "hosts", "dnsmasq", "unbound", "squid", "postfix", "clamav", "qradar", "datasets", "datasets-ndjson", "reputation"]
 
 # The kind of group that each event of a MISP export has: a source, campaign, report or range of numbers.
 MispGroup = Literal["source", "campaign", "report", "number"]

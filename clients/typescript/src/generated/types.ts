@@ -937,7 +937,7 @@ export type ExportFormat = "csv" | "stix" | "misp" | "snort" | "zeek" | "suricat
  * unbound or Squid, or hosts(5); or an archive of rules with lists, for Suricata (datasets), Suricata 8
  * (datasets-ndjson) or Snort (reputation).
  */
-export type ExportStyle = "plain" | "paloalto" | "fortinet" | "checkpoint" | "wazuh" | "splunk" | "nftables" | "ipset" | "mikrotik" | "nginx" | "hosts" | "dnsmasq" | "unbound" | "squid" | "qradar" | "datasets" | "datasets-ndjson" | "reputation";
+export type ExportStyle = "plain" | "paloalto" | "fortinet" | "checkpoint" | "wazuh" | "splunk" | "nftables" | "ipset" | "mikrotik" | "nginx" | "hosts" | "dnsmasq" | "unbound" | "squid" | "postfix" | "clamav" | "qradar" | "datasets" | "datasets-ndjson" | "reputation";
 
 /** The kind of group that each event of a MISP export has: a source, campaign, report or range of numbers. */
 export type MispGroup = "source" | "campaign" | "report" | "number";
