@@ -25,7 +25,7 @@ export interface Page {
   text: string;
 }
 
-export const pageNames = (): string[] =>
+const pageNames = (): string[] =>
   readdirSync(FOLDER)
     .filter((file) => file.endsWith('.md') && file !== 'README.md')
     .map((file) => file.replace('.md', ''))
