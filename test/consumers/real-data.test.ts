@@ -46,10 +46,11 @@ describe('exports of imported real data', () => {
     expect(new Set(indicators.map(({ type }) => type)).size).toBeGreaterThanOrEqual(14);
   });
 
-  it('ndjson: equals the list, object by object', async () => {
+  it('ndjson: equals the list, object by object, without EPSS and KEV', async () => {
     for (const page of [1, 4]) {
       const list = (await harness.get(`/api/v1/indicators?pageSize=500&page=${page}`)).json();
-      expect(indicators.slice((page - 1) * 500, page * 500)).toEqual(list.data);
+      const stated = list.data.map(({ epss, kev, ...indicator }: Record<string, unknown>) => indicator);
+      expect(indicators.slice((page - 1) * 500, page * 500)).toEqual(stated);
     }
   });
 
