@@ -131,7 +131,7 @@ onEveryEngine((engine) => {
         },
       ),
       {
-        ...runs(150),
+        ...runs(100),
         ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
       },
     );

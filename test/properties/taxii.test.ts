@@ -132,7 +132,7 @@ onEveryEngine((engine) => {
         },
       ),
       {
-        ...runs(150),
+        ...runs(60),
         ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
       },
     );
