@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../src/db/database.ts';
+import { recordChangeDates } from '../../src/db/revision/change-dates.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { verdictOf } from '../../src/model/confidence.ts';
 import { uuidv5 } from '../../src/model/identity.ts';
@@ -43,6 +44,7 @@ async function replaceIndicators(db: Db, world: World): Promise<void> {
     })
     .execute();
   await insertIndicators(db, world, createdAt);
+  await recordChangeDates(db, value);
 }
 
 async function insertOthers(db: Db, world: World): Promise<void> {
