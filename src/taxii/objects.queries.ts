@@ -112,7 +112,7 @@ export async function findRows(
 export interface EndedState {
   /** The number of the change that ended it. */
   place: number;
-  /** Of the first object of that change, in microseconds since 1970. */
+  /** Of its end, in microseconds since 1970. */
   date: number;
   id: string;
   type: IndicatorType;
@@ -141,7 +141,7 @@ export interface Held {
 }
 
 /**
- * Returns the last visible states of indicators that are hidden now, or are another type of object because they are for
+ * Returns the last visible states, one for each type of object, of indicators that are hidden now, or are another type of object because they are for
  * detection now or are not any more; of a feed, of those that have been in it as far as the history goes back. An expiry is no end:
  * each version states it.
  * @param from a change number
@@ -155,8 +155,11 @@ export async function findEndedStates(
 ): Promise<EndedState[]> {
   const isHeld = sql<SqlBool>`(h.to_revision > ${since}::bigint
     ${base === null ? sql`` : sql`or (h.from_revision <= ${base[1]}::bigint and h.to_revision >= ${base[0]}::bigint)`})`;
+  // A client may have both types of object that an indicator has been: each has its end. A CVE is always the same.
+  const isIndicator = sql<boolean>`(for_detection or type = 'CVE')`;
   const { rows } = await sql<EndedState>`
-      select distinct on (place) place, ${dateOfChange(sql`place`)} as date, id, type, value, confidence, severity, tlp, tags,
+      select distinct on (place, ${isIndicator}) place, id, type, value, confidence, severity, tlp, tags,
+        ${dateOfChange(sql`place`)} + (is_hidden and not ${isIndicator})::int as date,
         last_seen as "lastSeen", for_detection as "forDetection", of_certificate as "ofCertificate",
         created_at as "createdAt", modified_at as "modifiedAt"
       from (
@@ -171,7 +174,7 @@ export async function findEndedStates(
       where ${visible('indicator', principal, 'ended')}
         and (is_hidden or (is_for_detection <> for_detection and type <> 'CVE'))
         and ${match.type ? hasOwnType(match.type, 'ended') : sql`true`} and ${hasMatched(filters, principal)}
-      order by place, to_revision desc
+      order by place, ${isIndicator}, to_revision desc
       limit ${most}
   `.execute(db);
   return rows;

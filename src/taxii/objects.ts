@@ -50,7 +50,7 @@ export interface ObjectSource {
   observables: Observables;
 }
 
-/** The first object of a change is the end of what the indicator was. */
+/** The first object of a change is the end of what the indicator was. A hidden one has no others, and may have two ends. */
 const NEW_OBJECTS = 1;
 
 /**
