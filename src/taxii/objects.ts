@@ -52,6 +52,7 @@ export interface ObjectSource {
 
 /** The first object of a change is the end of what the indicator was. A hidden one has no others, and may have two ends. */
 const NEW_OBJECTS = 1;
+const MAX_ENDS = 2;
 
 /**
  * Returns the next objects of a collection in the order in which they were added (TAXII 2.1 §3.4), from one snapshot. Every
@@ -70,8 +71,8 @@ export async function nextObjects(
   const among = ids === undefined ? rows : { ...rows, match: { ...rows.match, id: ids } };
   // An end is a version of its own.
   const mayHold = withEnds && (held.base !== null || given !== null) && anyVersion(rows.match);
-  // The objects of the first change may all have been given.
-  const most = limit + 2;
+  // The objects of the first change may all have been given, and one more than the page holds says that there are more.
+  const most = limit + MAX_ENDS + 1;
   const ended = mayHold ? await findEndedStates(db, among, held, from, most) : [];
   // Many hidden rows may lie before the next visible one: those that the page cannot have are not looked for.
   const upTo = ended.length < most ? null : (ended.at(-1)?.place ?? null);

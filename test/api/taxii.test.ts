@@ -230,6 +230,24 @@ onEveryEngine((engine) => {
       expect(rest.objects.at(-1)).toMatchObject({ id: gone?.id, valid_until: '2026-06-01T12:00:01.000Z' });
     });
 
+    it('of one indicator end together with those of others, in pages of any length', async () => {
+      const run = await harness.loadRun([host(1)], 'Detecting');
+      await harness.load([host(1, { forDetection: false }), ...[2, 3, 4, 5].map((index) => host(index))]);
+      const { last } = await pull();
+      await startUndo(harness.db, run, { who: 'cli:test', now: NOW });
+      await runPendingUndos(harness.db, { now: () => NOW });
+      const first = await objectsOf(`added_after=${last}&limit=1`);
+      for (const index of [1, 2, 3, 4, 5])
+        await addEntry(harness.db, `host-${index}.example`, undefined, BY, 'RED');
+      for (const limit of [1, 2, 3, 4, 5, 6]) {
+        const { objects } = await pull(`next=${first.next}&limit=${limit}`);
+        expect([limit, objects.map(({ type }) => type)]).toEqual([
+          limit,
+          ['indicator', 'observed-data', 'indicator', 'indicator', 'indicator', 'indicator'],
+        ]);
+      }
+    });
+
     it('end for keys below a raised TLP, with what was visible before', async () => {
       await harness.load([host(1, { tags: ['old'] })]);
       const green = { key: await harness.newKey({ tlpCeiling: 'GREEN' }) };
