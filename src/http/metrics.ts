@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Histogram, type Metric, Registry } from 'prom-client';
 import { ApiError } from './errors.ts';
 
 declare module 'fastify' {
@@ -36,10 +36,24 @@ type Child = ReturnType<Histogram['labels']>;
  */
 const BATCH_SIZE = 1_000;
 
+let ofProcess: Metric[] | undefined;
+
+/** Returns the metrics of Node.js and the process. They are made once: they observe the process until its end. */
+function processMetrics(): Metric[] {
+  ofProcess ??= defaultMetrics();
+  return ofProcess;
+}
+
+function defaultMetrics(): Metric[] {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry.getMetricsAsArray().map(({ name }) => registry.getSingleMetric(name) as Metric);
+}
+
 export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics()): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
-  collectDefaultMetrics({ register: registry });
+  for (const metric of processMetrics()) registry.registerMetric(metric);
   const waiting: { child: Child; seconds: number }[] = [];
   const observeAll = () => {
     for (const { child, seconds } of waiting) child.observe(seconds);
