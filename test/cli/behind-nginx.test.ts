@@ -8,7 +8,7 @@ import { freshDatabase, hasPostgres, nodeSettings } from '../support/postgres-no
 import { type Running, run, start, tipline, until } from '../support/processes.ts';
 
 const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx'].find((path) => existsSync(path));
-const STOPS = 50;
+const STOPS = 16;
 const CLIENTS = 4;
 /** Between the requests of a client: nodes that start need the machine, too. */
 const PAUSE_MS = 4;

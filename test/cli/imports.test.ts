@@ -93,7 +93,7 @@ describe('tipline imports list, beside a running server on the embedded database
 });
 
 describe('tipline imports undo and sources remove', () => {
-  const ROWS = 6_000;
+  const ROWS = 2_500;
   let service: Service;
   let key: string;
   const undo = (...args: string[]) => service.command('imports', 'undo', ...args);

@@ -3,7 +3,7 @@ import { tipline, until } from '../support/processes.ts';
 import { createKey, type Service, SOUND, serve, storeFacts, total, withStore } from '../support/service.ts';
 import { csvOf, inputFile, linkedBundle } from './inputs.ts';
 
-const ROWS = 6_000;
+const ROWS = 3_000;
 const GONE = 'The process that held the data directory has gone away; try again.\n';
 
 function startImport(service: Service, file: string) {

@@ -12,7 +12,7 @@ import { ruleProblems } from '../formats/rule-lint.ts';
 import { bundleProblems } from '../formats/stix-rules.ts';
 import { intelProblems } from '../formats/zeek-checks.ts';
 import { temporaryDirectory } from '../support/directories.ts';
-import { openEmbedded } from '../support/engines.ts';
+import { EMBEDDED } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { mispCategories, mispSchema, stixSchemas } from './schemas.ts';
 
@@ -22,7 +22,7 @@ describe('exports of imported real data', () => {
   let indicators: { id: string; type: string; value: string; tags: string[]; source: string }[];
 
   beforeAll(async () => {
-    harness = await startHarness({ open: openEmbedded });
+    harness = await startHarness(EMBEDDED);
     await loadSample(harness.db, NOW);
     await harness.load(
       HOSTILE.map(({ type, value, tags }) => indicatorRecord(type, value, { tags, lastSeen: NOW })),

@@ -10,7 +10,7 @@ import type { Scope } from '../../src/model/account.ts';
 import type { IndicatorType, Tlp } from '../../src/model/vocabulary.ts';
 import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { temporaryDirectory } from '../support/directories.ts';
-import { openEmbedded } from '../support/engines.ts';
+import { EMBEDDED } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { commandsOf, type Page, readPage, wordsOf } from '../support/integration-pages.ts';
 import { until } from '../support/processes.ts';
@@ -98,7 +98,7 @@ export interface Recipe {
 /** Starts a server with the values, and writes the files of a page and runs its `tipline` commands. */
 export async function openRecipe(name: string, ...values: Values[]): Promise<Recipe> {
   const page = readPage(name);
-  const harness = await startHarness({ open: openEmbedded });
+  const harness = await startHarness(EMBEDDED);
   const address = await harness.app.listen({ port: 0, host: '127.0.0.1' });
   await harness.load(values.flatMap(recordsAtFirst));
   for (const { whitelisted } of values)

@@ -7,7 +7,7 @@ import { stixImporter } from '../../src/importers/stix.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { INDICATOR_TYPES } from '../../src/model/vocabulary.ts';
 import { ofKind, runImporter } from '../importers/run-importer.ts';
-import { openEmbedded } from '../support/engines.ts';
+import { EMBEDDED } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { REAL_DATA } from '../support/real-data.ts';
 
@@ -78,7 +78,7 @@ describe.skipIf(!existsSync(REAL_DATA))('a round trip of real data', () => {
   const lose = (reason: Reason) => {
     losses[reason] = (losses[reason] ?? 0) + 1;
   };
-  beforeAll(async () => void (harness = await startHarness({ open: openEmbedded })));
+  beforeAll(async () => void (harness = await startHarness(EMBEDDED)));
   afterAll(() => harness.close());
 
   it.each(

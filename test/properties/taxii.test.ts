@@ -132,7 +132,7 @@ onEveryEngine((engine) => {
         },
       ),
       {
-        ...runs(60),
+        ...runs(40),
         ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
       },
     );

@@ -16,7 +16,12 @@ export interface TestEngine {
 }
 
 /** The engines that are here: the embedded one always, PostgreSQL where it is installed. */
-const ENGINES: TestEngine[] = [{ name: 'embedded', open: reusing(openEmbedded), openNew: openEmbedded }];
+export const EMBEDDED: TestEngine = {
+  name: 'embedded',
+  open: reusing(openEmbedded),
+  openNew: openEmbedded,
+};
+const ENGINES: TestEngine[] = [EMBEDDED];
 const POSTGRES_URL = inject('postgresUrl');
 if (POSTGRES_URL) {
   const openNew = () => openFreshPostgres(POSTGRES_URL);
@@ -24,7 +29,7 @@ if (POSTGRES_URL) {
 }
 
 /** In memory, with the tables that the run made once. */
-export async function openEmbedded(): Promise<Database> {
+async function openEmbedded(): Promise<Database> {
   return openInMemory(await openAsBlob(inject('emptyStore').snapshot), checkStatement);
 }
 
