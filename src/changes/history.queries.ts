@@ -56,46 +56,11 @@ export async function findSuperseded(
   horizon: number,
   most: number,
 ): Promise<Position[]> {
-  const { rows } = await superseded(after, horizon, most, upTo).execute(db);
-  return rows;
-}
-
-const superseded = (
-  after: Position,
-  horizon: number,
-  most: number,
-  upTo: Position | null = null,
-) => sql<Position>`
-  select h.indicator_id as id, h.from_revision as revision from indicator_history as h
-  where ${isAfter(...SUPERSEDED, after)} and h.to_revision > ${horizon}::bigint
-    and ${upTo ? sql`h.from_revision <= ${upTo.revision}::bigint and not ${isAfter(...SUPERSEDED, upTo)}` : sql`true`}
-  order by h.from_revision, h.indicator_id limit ${most}`;
-
-/**
- * Returns the places of rows after a position, in order: of their current states and, in a pass, of states that were in
- * force at its horizon or later.
- */
-export async function findPositions(
-  db: Db,
-  after: Position,
-  horizon: number | null,
-  most: number,
-): Promise<Position[]> {
-  // Statistics do not have the latest revisions yet, so that one range would be sorted as a whole for each page.
-  const last = sql`(select max(revision) from (
-    select revision from indicator where revision > ${after.revision}::bigint order by revision limit ${most}) as next)`;
-  const places = sql`select indicator.id, indicator.revision as revision from indicator`;
-  const current = sql<Position>`
-    select * from (
-      (${places} where indicator.revision = ${after.revision}::bigint and indicator.id > ${after.id}::uuid
-        order by indicator.id limit ${most})
-      union all
-      (${places} where indicator.revision > ${after.revision}::bigint and indicator.revision <= ${last})
-    ) as current order by revision, id limit ${most}`;
-  const either = sql<Position>`
-    select * from ((${current}) union all (${superseded(after, horizon ?? 0, most)})) as place
-    order by revision, id limit ${most}`;
-  const { rows } = await (horizon === null ? current : either).execute(db);
+  const { rows } = await sql<Position>`
+    select h.indicator_id as id, h.from_revision as revision from indicator_history as h
+    where ${isAfter(...SUPERSEDED, after)} and h.to_revision > ${horizon}::bigint
+      and h.from_revision <= ${upTo.revision}::bigint and not ${isAfter(...SUPERSEDED, upTo)}
+    order by h.from_revision, h.indicator_id limit ${most}`.execute(db);
   return rows;
 }
 
@@ -297,11 +262,49 @@ export const STATE_COLUMNS = [
 /** A row as a caller sees it now. */
 export type CurrentRow = IndicatorRow & { revision: number };
 
+export const isCurrent = (row: CurrentRow | Place): row is CurrentRow => 'value' in row && row.value !== null;
+
 const currentRows = (db: Db, filters: IndicatorFilters, principal: Principal) =>
   matching(db, principal, filters)
     .innerJoin('source', 'source.id', 'indicator.source_id')
     .select(INDICATOR_COLUMNS)
     .select('indicator.revision');
+
+/** The columns of a row that only a caller who sees it gets. */
+const SHOWN_COLUMNS = INDICATOR_COLUMNS.filter(
+  (column) => column !== 'indicator.id' && column !== 'indicator.expires_at',
+).map((column) => sql.raw(column));
+
+/** Returns the first rows after a position, in order: those that are visible and match now, and the places of all others. */
+export async function findChangedAfter(
+  db: Db,
+  after: Position,
+  filters: IndicatorFilters,
+  principal: Principal,
+  most: number,
+): Promise<(CurrentRow | Place)[]> {
+  // Statistics do not have the latest revisions yet, so that one range would be sorted as a whole for each page.
+  const last = sql`(select max(revision) from (
+    select revision from indicator where revision > ${after.revision}::bigint order by revision limit ${most}) as next)`;
+  const next = sql`(
+    (select * from indicator where revision = ${after.revision}::bigint and id > ${after.id}::uuid order by id limit ${most})
+    union all
+    (select * from indicator where revision > ${after.revision}::bigint and revision <= ${last})
+    order by revision, id limit ${most})`;
+  const conditions = [
+    visible('indicator', principal),
+    ...listedConditions(filters),
+    ...otherConditions(filters, principal),
+  ];
+  const { rows } = await sql<CurrentRow | Place>`
+    select shown.*, indicator.id, indicator.revision, indicator.expires_at
+    from ${next} as indicator left join lateral (
+      select ${sql.join(SHOWN_COLUMNS)} from source where source.id = indicator.source_id and ${sql.join(conditions, sql` and `)}
+    ) as shown on true
+    order by indicator.revision, indicator.id
+  `.execute(db);
+  return rows;
+}
 
 /** Returns those of these rows that are visible and match now, by id. */
 export async function findCurrent(

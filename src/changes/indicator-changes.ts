@@ -7,6 +7,7 @@ import { dayOf, type FeedCursor, type Pass, type Point, type Position } from './
 import {
   type CurrentRow,
   endOf,
+  findChangedAfter,
   findChangedAgain,
   findCurrent,
   findCurrentAfter,
@@ -14,11 +15,11 @@ import {
   findHeld,
   findNextExpiry,
   findPlaces,
-  findPositions,
   findReached,
   findRelinked,
   findSuperseded,
   type HeldRow,
+  isCurrent,
   type KnownRows,
   MAX_ROWS,
   type Place,
@@ -72,10 +73,8 @@ export async function nextChanges(
   const { base } = pass;
 
   // A client that has nothing needs no row that it may not see.
-  const first =
-    base.revision === 0
-      ? await findCurrentAfter(db, pass.reached, filters, reading.principal, limit + 1)
-      : [];
+  const findAfter = base.revision === 0 ? findCurrentAfter : findChangedAfter;
+  const first = await findAfter(db, pass.reached, filters, reading.principal, limit + 1);
   const positions = await positionsAfter(reading, pass, revision, first, limit + 1);
   const hasMore = positions.length > limit;
   const reached = hasMore ? (positions[limit - 1] as Position) : endOf(revision);
@@ -93,11 +92,16 @@ export async function nextChanges(
   const ids = [...newIds, ...knownIds];
   if (ids.length > MAX_ROWS)
     throw new CursorGone(`More than ${MAX_ROWS} rows have changed since the last page.`);
-  const current = new Map(first.filter(({ id }) => newIds.has(id)).map((row) => [row.id, row]));
-  const others = ids.filter((id) => !current.has(id));
-  for (const row of await findCurrent(db, others, filters, reading.principal)) current.set(row.id, row);
-  const hidden = ids.filter((id) => !current.has(id));
-  const rows: Place[] = [...current.values(), ...(await findPlaces(db, hidden))];
+  const places = new Map<string, CurrentRow | Place>(first.map((row) => [row.id, row]));
+  const others = ids.filter((id) => !places.has(id));
+  for (const row of await findCurrent(db, others, filters, reading.principal)) places.set(row.id, row);
+  for (const row of await findPlaces(
+    db,
+    others.filter((id) => !places.has(id)),
+  ))
+    places.set(row.id, row);
+  const rows = ids.flatMap((id) => places.get(id) ?? []);
+  const current = new Map(rows.filter(isCurrent).map((row) => [row.id, row]));
   const { reported, held } = await reportedRows(reading, rows, current, (id) =>
     knownIds.has(id) ? synced : base,
   );
@@ -155,14 +159,12 @@ interface Reading {
  */
 async function positionsAfter(
   { db }: Reading,
-  { base, reached, horizon }: Pass,
+  { reached, horizon }: Pass,
   revision: number,
   first: readonly Position[],
   most: number,
 ): Promise<readonly Position[]> {
-  const isQuiet = revision === horizon;
-  if (base.revision > 0) return findPositions(db, reached, isQuiet ? null : horizon, most);
-  if (isQuiet) return first;
+  if (revision === horizon) return first;
   const last = first.length === most ? first.at(-1) : undefined;
   const superseded = await findSuperseded(db, reached, last ?? endOf(revision), horizon, most);
   return [...first, ...superseded].sort(byPlace).slice(0, most);
