@@ -88,6 +88,7 @@ async function buildServer() {
           main: 'src/main.ts',
           'store-thread': 'src/db/embedded/store-thread.ts',
           'parser-thread': 'src/importers/parser-thread.ts',
+          'reading-thread': 'src/lookup/reading-thread.ts',
           bench: 'bench/product.ts',
         },
         output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },

@@ -79,6 +79,7 @@ import { type ListedValues, openListedValues } from './lookup/listed-values.ts';
 import { lookupPageRoutes } from './lookup/lookup.app.routes.ts';
 import { lookupRoutes } from './lookup/lookup.routes.ts';
 import { LookupResult, LookupResults } from './lookup/lookup.schema.ts';
+import type { ReadTexts } from './lookup/reading.ts';
 import { MCP_ERRORS, mcpRoutes } from './mcp/mcp.routes.ts';
 import { registerServerMetrics, registerWorkerMetrics } from './metrics/process-metrics.ts';
 import type { JobStats } from './metrics/state-metrics.ts';
@@ -139,6 +140,8 @@ export interface AppDeps {
   widest: WidestNetworks;
   /** Opens importers for those files. */
   openImporter: OpenImporter;
+  /** Reads the values of bulk look-ups. */
+  readTexts: ReadTexts;
   /** Aborted when this process is about to stop: it still serves requests, with `Connection: close`. */
   stopping: AbortSignal;
   /** Encrypts second-factor secrets and the cookie of an OIDC sign-in, and keys the hashes of backup codes. */
@@ -315,7 +318,7 @@ async function registerFeatures(
   await app.register(exportRoutes, { exporter: exports, feed });
   const changes = { feed, stopping: deps.stopping };
   await app.register(changeRoutes, changes);
-  await app.register(lookupRoutes, { source: { read, listed }, clock });
+  await app.register(lookupRoutes, { source: { read, listed, readTexts: deps.readTexts }, clock });
   await app.register(feedRoutes, { db, exporter: exports, changes });
   await app.register(taxiiRoutes, {
     database: deps.database,

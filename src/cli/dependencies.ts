@@ -9,6 +9,7 @@ import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { type DatabaseOptions, NoDatabaseError, openDatabase, PGDATA } from '../db/open.ts';
 import { importersInThreads } from '../importers/parser-threads.ts';
+import { readingInThreads } from '../lookup/reading-threads.ts';
 import { httpUrl } from '../model/normalize-url.ts';
 import { systemReason } from '../model/system-error.ts';
 import { type Outbound, openOutbound } from '../outbound/outbound.ts';
@@ -24,6 +25,9 @@ const shippedLists = new URL('whitelist/', ROOT);
 
 /** Opens an importer on a worker thread. */
 export const openImporter = importersInThreads(new URL('parser-thread.js', CODE));
+
+/** Reads the values of bulk look-ups on worker threads. */
+export const readTexts = readingInThreads(new URL('reading-thread.js', CODE));
 
 type StoreSettings = Pick<
   Config,

@@ -56,6 +56,7 @@ async function renderOpenApiFiles() {
     changeDays: 0,
     widest: { IPV4: 0, IPV6: 0 },
     openImporter: createImporter,
+    readTexts: async () => [],
     stopping: new AbortController().signal,
     sessionSecret: '',
     oidc: null,

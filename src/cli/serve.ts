@@ -20,7 +20,14 @@ import { ROOT } from '../root.ts';
 import { type CommunityRules, communityRules } from '../sigma/community-rules.ts';
 import { VERSION } from '../version.ts';
 import { clusterMetrics, isClusterWorker, SECONDARY, startCluster, startClusterWorker } from './cluster.ts';
-import { openImporter, openOutboundClient, openStore, print, sessionSecret } from './dependencies.ts';
+import {
+  openImporter,
+  openOutboundClient,
+  openStore,
+  print,
+  readTexts,
+  sessionSecret,
+} from './dependencies.ts';
 import type { RunningServer } from './server-process.ts';
 import { listen, openLog, stopOnSignals } from './server-process.ts';
 import { openWorker, startWithRetry } from './worker.ts';
@@ -148,6 +155,7 @@ export async function startServer(
       accessTracker,
       webDirectory: WEB,
       openImporter,
+      readTexts,
       stopping: stopping.signal,
       uploadDirectory: join(config.dataDirectory, 'uploads'),
       lookupFilters: join(config.dataDirectory, 'lookup-filters'),

@@ -1,6 +1,6 @@
 import { on } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import { openThreads } from '../threads.ts';
 import { type ImportRecord, UnreadableInput } from './importer.ts';
 import type { FileInput } from './recognize.ts';
 import { createImporter } from './recognize.ts';
@@ -30,8 +30,6 @@ export type OpenImporter = typeof createImporter;
 const MAX_HEAP_MB = 1024;
 /** One batch is read ahead of the one that is being written. */
 const AHEAD = 2;
-/** An idle thread ends after this time. */
-const IDLE_MS = 10_000;
 
 /**
  * Returns importers that read on worker threads, one for each file that is being read, so that parsing never
@@ -39,38 +37,10 @@ const IDLE_MS = 10_000;
  * @param script the compiled parser-thread.ts
  */
 export function importersInThreads(script: URL): OpenImporter {
-  const idle = new Map<Worker, NodeJS.Timeout>();
-
-  const start = (): Worker => {
-    const worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
-    // A thread may fail when nothing reads from it any more. Without a listener that would end the process.
-    worker.on('error', () => {});
-    worker.once('exit', () => {
-      clearTimeout(idle.get(worker));
-      idle.delete(worker);
-    });
-    return worker;
-  };
-  const take = (): Worker => {
-    const [resting] = idle.keys();
-    if (!resting) return start();
-    clearTimeout(idle.get(resting));
-    idle.delete(resting);
-    resting.ref();
-    return resting;
-  };
-  const rest = (worker: Worker) => {
-    worker.unref();
-    const end = () => {
-      // It must not be taken again while it ends.
-      idle.delete(worker);
-      void worker.terminate();
-    };
-    idle.set(worker, setTimeout(end, IDLE_MS).unref());
-  };
+  const threads = openThreads(script, MAX_HEAP_MB);
 
   async function* read(task: ParserTask, onProgress: FileInput['onProgress']) {
-    const worker = take();
+    const worker = threads.take();
     let isReusable = false;
     const ask = (request: ParserRequest) => worker.postMessage(request);
     try {
@@ -93,7 +63,7 @@ export function importersInThreads(script: URL): OpenImporter {
     } catch (error) {
       throw asUnreadable(error);
     } finally {
-      if (isReusable) rest(worker);
+      if (isReusable) threads.rest(worker);
       else await worker.terminate();
     }
   }

@@ -10,8 +10,11 @@ export interface BloomFilter {
   /** Whether a value may have been added. false is certain; true is wrong for about 0.2 % of others at two bytes a value. */
   mayHave(hash: number): boolean;
   /** Its content, for `openBloomFilter`. */
-  readonly words: Uint32Array<ArrayBuffer>;
+  readonly words: SharedWords;
 }
+
+/** Worker threads read the same memory. */
+export type SharedWords = Uint32Array<SharedArrayBuffer>;
 
 const WORDS_A_BLOCK = 8;
 const BITS_A_WORD = 32;
@@ -22,13 +25,14 @@ const SALTS = [
 const HASHES = 2 ** 53;
 
 /** Returns the words of an empty filter of at most so many bytes, and at least one block. */
-export function emptyWords(bytes: number): Uint32Array<ArrayBuffer> {
-  const blocks = Math.max(1, Math.floor(bytes / (WORDS_A_BLOCK * 4)));
-  return new Uint32Array(blocks * WORDS_A_BLOCK);
+export function emptyWords(bytes: number): SharedWords {
+  const blockBytes = WORDS_A_BLOCK * Uint32Array.BYTES_PER_ELEMENT;
+  const blocks = Math.max(1, Math.floor(bytes / blockBytes));
+  return new Uint32Array(new SharedArrayBuffer(blocks * blockBytes));
 }
 
 /** Opens a filter with this content. */
-export function openBloomFilter(words: Uint32Array<ArrayBuffer>, added = 0): BloomFilter {
+export function openBloomFilter(words: SharedWords, added = 0): BloomFilter {
   const blocks = words.length / WORDS_A_BLOCK;
   const startOf = (hash: number) => Math.floor((hash / HASHES) * blocks) * WORDS_A_BLOCK;
   return {

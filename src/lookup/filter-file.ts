@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeDigest } from '../version.ts';
+import { emptyWords } from './bloom-filter.ts';
 import type { FilterStore, StoredFilters, StoredLevel } from './listed-values.ts';
 
 /** The first line of the file, in JSON; the words of the filters follow in its order. */
@@ -56,7 +57,7 @@ function parse(content: Buffer): StoredFilters | null {
   const { point, expiredBy } = header;
   let at = 0;
   const levels = header.levels.map(({ bytes, ...level }) => {
-    const words = new Uint32Array(bytes / Uint32Array.BYTES_PER_ELEMENT);
+    const words = emptyWords(bytes);
     body.copy(Buffer.from(words.buffer), 0, at, at + bytes);
     at += bytes;
     return { ...level, words };

@@ -2,8 +2,9 @@ import type { Clock } from '../clock.ts';
 import type { Database, Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import { isBlock, prefixLength } from '../model/address-ranges.ts';
-import { INDICATOR_TYPES, type IndicatorType, TLPS, type Tlp } from '../model/vocabulary.ts';
-import { type BloomFilter, emptyWords, hashOf, openBloomFilter } from './bloom-filter.ts';
+import { type IndicatorType, TLPS, type Tlp } from '../model/vocabulary.ts';
+import { type BloomFilter, emptyWords, openBloomFilter, type SharedWords } from './bloom-filter.ts';
+import { hashOfValue, type Listed } from './listed.ts';
 import { countByTlp, type ListedRow, listedPage, listedSince, type Point } from './listed-values.queries.ts';
 
 /** Says without a query that a value is not listed, which holds for most values that are looked up. */
@@ -17,13 +18,6 @@ export interface ListedValues {
   size(): { bytes: number; values: number } | null;
   /** Stops reading, and stores the filters. */
   close(): Promise<void>;
-}
-
-interface Listed {
-  /** Whether a value may be visible, which is the text or the part of it from `start` to `end`; false is certain. */
-  mayHave(type: IndicatorType, text: string, start?: number, end?: number): boolean;
-  /** The lengths of the prefixes of networks, descending, by type. */
-  prefixLengths: ReadonlyMap<IndicatorType, number[]>;
 }
 
 /** Stored filters; see filter-file.ts. */
@@ -40,7 +34,7 @@ export interface StoredFilters {
 }
 
 export interface StoredLevel {
-  words: Uint32Array<ArrayBuffer>;
+  words: SharedWords;
   /** The number of values for which the filter was made, and of those that were added. */
   planned: number;
   added: number;
@@ -83,11 +77,6 @@ const LIMITS: Limits = { page: 2_000, changed: 10_000, leastBytes: 64 * 1024 };
  * Values that expired this long ago are left out. It is more than the time between the arrival of a request and its look-up.
  */
 const EXPIRED_MS = 60_000;
-
-const SEEDS = Object.fromEntries(INDICATOR_TYPES.map((type, index) => [type, index + 1])) as Record<
-  IndicatorType,
-  number
->;
 
 export function openListedValues(
   { db, revisions }: Pick<Database, 'db' | 'revisions'>,
@@ -246,21 +235,17 @@ function emptyLevel(values: number, leastBytes: number): Level {
 
 function addTo(levels: readonly Level[], { type, tlp, normalized }: ListedRow): void {
   const level = levels[TLPS.indexOf(tlp)] as Level;
-  level.filter.add(hashOf(normalized, SEEDS[type]));
+  level.filter.add(hashOfValue(type, normalized));
   if ((type === 'IPV4' || type === 'IPV6') && isBlock(normalized))
     level.lengths[type].add(prefixLength(normalized));
 }
 
 function listedOf(levels: readonly Level[]): Listed {
-  const filters = levels.filter(({ filter }) => filter.added > 0).map(({ filter }) => filter);
+  const filters = levels.filter(({ filter }) => filter.added > 0).map(({ filter }) => filter.words);
   const lengthsOf = (type: AddressType) =>
     [...new Set(levels.flatMap(({ lengths }) => [...lengths[type]]))].sort((a, b) => b - a);
   return {
-    mayHave(type, text, start, end) {
-      const hash = hashOf(text, SEEDS[type], start, end);
-      for (const filter of filters) if (filter.mayHave(hash)) return true;
-      return false;
-    },
+    filters,
     prefixLengths: new Map([
       ['IPV4', lengthsOf('IPV4')],
       ['IPV6', lengthsOf('IPV6')],
@@ -285,10 +270,16 @@ function storedOf({ levels, point, expiredBy }: State): StoredFilters {
     expiredBy,
     levels: levels.map(({ filter: { words, added }, planned, lengths }) => ({
       // They may change while they are written.
-      words: words.slice(),
+      words: copyOf(words),
       planned,
       added,
       lengths: { IPV4: [...lengths.IPV4], IPV6: [...lengths.IPV6] },
     })),
   };
+}
+
+function copyOf(words: SharedWords): SharedWords {
+  const copy = emptyWords(words.byteLength);
+  copy.set(words);
+  return copy;
 }

@@ -13,7 +13,8 @@ import { defang } from '../model/refang.ts';
 import { readValue, visitAnyType } from './candidates.ts';
 import { lookUpText, MAX_TEXT } from './lookup.app.schema.ts';
 import { MAX_BULK_VALUES } from './lookup.schema.ts';
-import { confidenceOf, type LookedUp, type LookupSource, lookUp } from './lookup.service.ts';
+import { type LookedUp, type LookupSource, lookUp } from './lookup.service.ts';
+import { confidenceOf } from './result.ts';
 import { type TextValue, textValues } from './text-values.ts';
 
 interface Deps {

@@ -5,8 +5,6 @@ import { sendCompressed, sendCompressedStream } from '../http/compressed.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, bodyResponses, NO_CACHE, textContent } from '../http/routes.ts';
 import { ref } from '../http/schema.ts';
-import { toIndicator } from '../indicators/indicators.mappers.ts';
-import { verdictOf } from '../model/confidence.ts';
 import { extractValues } from './extract.ts';
 import {
   BULK_BODIES,
@@ -16,13 +14,9 @@ import {
   LookupResults,
   MAX_BULK_VALUES,
 } from './lookup.schema.ts';
-import {
-  confidenceOf,
-  type LookedUp,
-  type LookupFilters,
-  type LookupSource,
-  lookUp,
-} from './lookup.service.ts';
+import { type LookupSource, lookUp, lookUpTexts, resultOf } from './lookup.service.ts';
+import type { LookupFilters } from './questions.ts';
+import type { ReadTexts } from './reading.ts';
 
 const JSON_TYPE = 'application/json';
 const NDJSON_TYPE = 'application/x-ndjson';
@@ -32,7 +26,7 @@ const MAX_BODY = 2 * 1024 * 1024;
 const BATCH = 1_000;
 
 interface Options {
-  source: LookupSource;
+  source: LookupSource & { readTexts: ReadTexts };
   clock: Clock;
 }
 
@@ -58,7 +52,7 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<Options> = async (app, opti
       const { value, ...filters } = request.query;
       const results = await lookUp(source, request.principal, value, filters);
       reply.header('cache-control', NO_CACHE).type(`${JSON_TYPE}; charset=utf-8`);
-      return sendCompressed(request, reply, JSON.stringify({ data: results.map(toResult) }));
+      return sendCompressed(request, reply, JSON.stringify({ data: results.map(resultOf) }));
     },
   );
 
@@ -89,8 +83,8 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<Options> = async (app, opti
     handler: async (request, reply) => {
       const { extract, ...filters } = request.query;
       const values = await valuesOf(request.body as { values: string[] } | string, extract);
-      const results = resultsOf(options, request.principal, values, filters);
       const isNdjson = request.accepts().type([JSON_TYPE, NDJSON_TYPE]) === NDJSON_TYPE;
+      const results = resultsOf(options, request.principal, values, filters, isNdjson ? '\n' : ',');
       // The first results are read before the response begins, so that an unavailable database is a 503.
       const first = await results.next();
       async function* all() {
@@ -130,36 +124,24 @@ async function* resultsOf(
   { tlpCeiling }: Principal,
   values: readonly string[],
   filters: LookupFilters,
-): AsyncGenerator<LookupResult[], undefined> {
+  separator: string,
+): AsyncGenerator<string, undefined> {
   for (let start = 0; start < values.length; start += BATCH) {
     const batch = values.slice(start, start + BATCH);
     const principal = { tlpCeiling, now: clock() };
-    yield (await lookUp(source, principal, batch, filters)).map(toResult);
+    yield await lookUpTexts(source, principal, batch, filters, separator);
   }
 }
 
-async function* json(batches: AsyncIterable<LookupResult[]>): AsyncGenerator<string> {
+async function* json(batches: AsyncIterable<string>): AsyncGenerator<string> {
   let before = '{"data":[';
   for await (const results of batches) {
-    yield before + JSON.stringify(results).slice(1, -1);
+    yield before + results;
     before = ',';
   }
   yield before === ',' ? ']}' : `${before}]}`;
 }
 
-async function* ndjson(batches: AsyncIterable<LookupResult[]>): AsyncGenerator<string> {
-  for await (const results of batches) yield results.map((result) => `${JSON.stringify(result)}\n`).join('');
-}
-
-function toResult({ asked, read, matches }: LookedUp): LookupResult {
-  const isRead = 'type' in read;
-  return {
-    asked,
-    type: isRead ? read.type : null,
-    value: isRead ? read.value : null,
-    reason: isRead ? null : read.unreadable,
-    known: matches.length > 0,
-    verdict: verdictOf(confidenceOf(matches)),
-    matches: matches.map(({ relation, indicator }) => ({ relation, indicator: toIndicator(indicator) })),
-  };
+async function* ndjson(batches: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const results of batches) yield `${results}\n`;
 }

@@ -1,5 +1,6 @@
 import type { Db, Read } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
+import { toIndicator } from '../indicators/indicators.mappers.ts';
 import {
   findIndicator,
   findPrefixLengths,
@@ -7,18 +8,13 @@ import {
 } from '../indicators/read/indicators.queries.ts';
 import { isWithinAny, rangeOf } from '../model/address-ranges.ts';
 import { indicatorId } from '../model/identity.ts';
-import { FILE_HASHES, type IndicatorType, isFileHash } from '../model/vocabulary.ts';
-import {
-  addressOf,
-  type Candidate,
-  type ReadValue,
-  type Relation,
-  readValue,
-  type Visit,
-  visitAnyType,
-  visitCandidates,
-} from './candidates.ts';
+import { isFileHash } from '../model/vocabulary.ts';
+import { addressOf, type Candidate, type Relation } from './candidates.ts';
 import type { ListedValues } from './listed-values.ts';
+import type { LookupResult } from './lookup.schema.ts';
+import { type Asking, followsFiles, type LookupFilters, type Question, readQuestions } from './questions.ts';
+import type { ReadTexts } from './reading.ts';
+import { type Answer, toResult } from './result.ts';
 import { findSameFile } from './same-file.queries.ts';
 
 export interface LookupSource {
@@ -26,33 +22,17 @@ export interface LookupSource {
   listed: Pick<ListedValues, 'upTo'>;
 }
 
-export interface LookupFilters {
-  types?: readonly IndicatorType[] | undefined;
-  minConfidence?: number | undefined;
-  /** Whether indicators count that are not the value itself. */
-  related: boolean;
-}
-
-type Found = IndicatorRow & { whitelisted_parts: string[] | null };
-
-export interface Match {
+interface Match {
   relation: Relation;
   indicator: IndicatorRow;
 }
 
 /** The answer for a value; `read` is its reason if it could not be read. */
-export interface LookedUp {
-  asked: string;
-  read: Pick<ReadValue, 'type' | 'value'> | { unreadable: string };
+export interface LookedUp extends Pick<Answer, 'asked' | 'read'> {
   matches: Match[];
 }
 
-/** A value, and the indicators that would match it and may be listed. */
-interface Question {
-  asked: string;
-  read: ReadValue | { unreadable: string };
-  candidates: readonly Candidate[];
-}
+type Found = IndicatorRow & { whitelisted_parts: string[] | null };
 
 /** The indicators that were found, and the other hashes of the files of those that are hashes; both by id. */
 interface Findings {
@@ -65,57 +45,67 @@ interface Findings {
  * of them, and one more for the files of hashes that are found.
  */
 export async function lookUp(
-  { read, listed }: LookupSource,
+  source: LookupSource,
   principal: Principal,
   values: readonly string[],
   filters: LookupFilters,
 ): Promise<LookedUp[]> {
-  const known = await listed.upTo(principal.tlpCeiling, principal.now);
-  const lengths = filters.related ? (known?.prefixLengths ?? (await read(findPrefixLengths))) : null;
-  const isWanted = (type: IndicatorType) => filters.types?.includes(type) ?? true;
-  const followsFiles = filters.related && FILE_HASHES.some(isWanted);
-  const isWorthAsking: IsWorthAsking = (type, text, start, end) =>
-    (isWanted(type) || (followsFiles && isFileHash(type))) &&
-    (known?.mayHave(type, text, start, end) ?? true);
-  const questions = values.map((asked) => questionOf(asked, lengths, isWorthAsking));
-  const ids = new Set<string>();
-  for (const { candidates } of questions) for (const candidate of candidates) ids.add(idOf(candidate));
-  const findings =
-    ids.size === 0 ? NOTHING : await read((db) => findAll(db, principal, ids, followsFiles ? filters : null));
+  const questions = readQuestions(await askingOf(source, principal, values, filters));
+  const findings = await findFor(source, principal, questions, filters);
   return questions.map((question) => answerOf(question, findings, filters));
 }
 
-/** Returns the highest confidence of the matches; null: there are none. */
-export function confidenceOf(matches: readonly Match[]): number | null {
-  return matches.reduce<number | null>(
-    (most, { indicator }) => Math.max(most ?? 0, indicator.confidence),
-    null,
-  );
+/**
+ * Does the same for many values, with the results as texts.
+ * @param separator of results
+ */
+export async function lookUpTexts(
+  { readTexts, ...source }: LookupSource & { readTexts: ReadTexts },
+  principal: Principal,
+  values: readonly string[],
+  filters: LookupFilters,
+  separator: string,
+): Promise<string> {
+  const parts = await readTexts(await askingOf(source, principal, values, filters), separator);
+  const questions = parts.filter((part) => typeof part !== 'string');
+  const findings = await findFor(source, principal, questions, filters);
+  return parts
+    .map((part) =>
+      typeof part === 'string' ? part : JSON.stringify(resultOf(answerOf(part, findings, filters))),
+    )
+    .join(separator);
 }
 
-/** Most values have no candidates that may be listed. */
-const NONE: Candidate[] = [];
+export function resultOf({ asked, read, matches }: LookedUp): LookupResult {
+  const shown = matches.map(({ relation, indicator }) => ({ relation, indicator: toIndicator(indicator) }));
+  return toResult({ asked, read, matches: shown });
+}
+
+async function askingOf(
+  { read, listed }: LookupSource,
+  { tlpCeiling, now }: Principal,
+  values: readonly string[],
+  filters: LookupFilters,
+): Promise<Asking> {
+  const known = await listed.upTo(tlpCeiling, now);
+  const prefixLengths = known?.prefixLengths ?? (filters.related ? await read(findPrefixLengths) : new Map());
+  return { values, filters, listed: known?.filters ?? null, prefixLengths };
+}
+
 const NOTHING: Findings = { found: new Map(), sameFile: new Map() };
 
 const idOf = ({ type, normalized }: Candidate) => indicatorId(type, normalized);
 
-type IsWorthAsking = (type: IndicatorType, text: string, start?: number, end?: number) => boolean;
-
-function questionOf(
-  asked: string,
-  lengths: ReadonlyMap<IndicatorType, number[]> | null,
-  isWorthAsking: IsWorthAsking,
-): Question {
-  const read = readValue(asked);
-  let candidates = NONE;
-  const visit: Visit = (relation, type, text, start, end) => {
-    if (!isWorthAsking(type, text, start, end)) return;
-    if (candidates === NONE) candidates = [];
-    candidates.push({ relation, type, normalized: text.slice(start, end) });
-  };
-  if ('unreadable' in read) visitAnyType(asked, visit);
-  else visitCandidates(read, lengths, visit);
-  return { asked, read, candidates };
+async function findFor(
+  { read }: Pick<LookupSource, 'read'>,
+  principal: Principal,
+  questions: readonly Question[],
+  filters: LookupFilters,
+): Promise<Findings> {
+  const ids = new Set<string>();
+  for (const { candidates } of questions) for (const candidate of candidates) ids.add(idOf(candidate));
+  if (ids.size === 0) return NOTHING;
+  return read((db) => findAll(db, principal, ids, followsFiles(filters) ? filters : null));
 }
 
 /** @param filters of other hashes of the same file; null: they are not looked for */
@@ -137,7 +127,7 @@ function answerOf(
   { found, sameFile }: Findings,
   { types, minConfidence = 0 }: LookupFilters,
 ): LookedUp {
-  if (candidates === NONE) return { asked, read, matches: [] };
+  if (candidates.length === 0) return { asked, read, matches: [] };
   const matches = candidates.flatMap((candidate): Match[] => {
     const id = idOf(candidate);
     const indicator = found.get(id);

@@ -10,6 +10,7 @@ import { createImporter } from '../../src/importers/recognize.ts';
 import { createCounts, type ImportCounts, NO_LEASE } from '../../src/imports/import-context.ts';
 import { recordRun } from '../../src/imports/import-runs.service.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
+import { readTexts } from '../../src/lookup/reading.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import type { SourceDefaults } from '../../src/model/statement.ts';
 import type { IndicatorType, Tlp } from '../../src/model/vocabulary.ts';
@@ -80,6 +81,7 @@ export async function startHarness(
     changeDays: 30,
     widest: WIDEST,
     openImporter: createImporter,
+    readTexts: async (...request) => readTexts(...request),
     stopping: new AbortController().signal,
     oidc: null,
     sessionSecret: 'a secret of the tests, long enough',

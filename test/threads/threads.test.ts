@@ -8,6 +8,11 @@ import { connectThread } from '../../src/db/embedded/thread-connection.ts';
 import { UnreadableInput } from '../../src/importers/importer.ts';
 import { importersInThreads } from '../../src/importers/parser-threads.ts';
 import { createImporter, fileInput } from '../../src/importers/recognize.ts';
+import { emptyWords, openBloomFilter } from '../../src/lookup/bloom-filter.ts';
+import { hashOfValue } from '../../src/lookup/listed.ts';
+import type { Asking, LookupFilters } from '../../src/lookup/questions.ts';
+import { readTexts } from '../../src/lookup/reading.ts';
+import { readingInThreads } from '../../src/lookup/reading-threads.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 
 /** Of records, in a message of a thread. */
@@ -149,5 +154,60 @@ describe('an importer in a worker thread', () => {
       break;
     }
     expect((await read(open('text'), path)).records).toHaveLength(3_333);
+  });
+});
+
+describe('reading values of look-ups in worker threads', () => {
+  const read = readingInThreads(script('reading-thread.js'));
+  const words = emptyWords(65_536);
+  const filter = openBloomFilter(words);
+  const list = (index: number) => filter.add(hashOfValue('DOMAIN', `host-${index}.example.com`));
+  const asking = (values: string[], filters: Partial<LookupFilters> = {}): Asking => ({
+    values,
+    filters: { related: true, ...filters },
+    listed: [words],
+    prefixLengths: new Map([['IPV4', [24]]]),
+  });
+  const values = Array.from({ length: 1_000 }, (_, i) =>
+    i % 100 === 1
+      ? 'no observable'
+      : i % 3 === 0
+        ? `http://www.host-${i}.example.com/a/`
+        : `host-${i}.example.com`,
+  );
+  list(3);
+  list(4);
+
+  it('gives the same as on the main thread', async () => {
+    for (const filters of [{}, { related: false }, { types: ['DOMAIN' as const] }]) {
+      const parts = await read(asking(values, filters), ',');
+      expect(parts).toEqual(readTexts(asking(values, filters), ','));
+      expect(parts.filter((part) => typeof part !== 'string').length).toBeGreaterThan(0);
+    }
+    const everything = { ...asking(values), listed: null };
+    expect(await read(everything, '\n')).toHaveLength(1_000);
+  });
+
+  it('gives each of many requests at once its own answer, also after one that fails', async () => {
+    const broken = { ...asking(values), values: [...values, null as unknown as string] };
+    const texts = (from: number) => values.map((_, i) => `host-${from + i}.example.org`);
+    const [failed, ...answers] = await Promise.allSettled([
+      read(broken, ','),
+      ...Array.from({ length: 8 }, (_, i) => read(asking(texts(i * 1_000)), ',')),
+    ]);
+    expect(failed.status).toBe('rejected');
+    expect(answers).toMatchObject(
+      Array.from({ length: 8 }, (_, i) => ({ value: readTexts(asking(texts(i * 1_000)), ',') })),
+    );
+  });
+
+  it('has the values that were added before', async () => {
+    for (let i = 500; i < 520; i++) {
+      const at = async () =>
+        (await read(asking([...values.slice(0, 500), `host-${i}.example.com`]), ',')).at(-1);
+      expect(typeof (await at())).toBe('string');
+      list(i);
+      expect(await at()).toMatchObject({ asked: `host-${i}.example.com` });
+    }
   });
 });

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { score } from '../../http/schema.ts';
 import { extractValues } from '../../lookup/extract.ts';
-import { confidenceOf, type LookedUp, lookUp } from '../../lookup/lookup.service.ts';
+import { type LookedUp, lookUp } from '../../lookup/lookup.service.ts';
+import { confidenceOf } from '../../lookup/result.ts';
 import { verdictOf } from '../../model/confidence.ts';
 import { type Caller, McpInputError } from '../caller.ts';
 import {
