@@ -29,7 +29,7 @@ export async function queriesOf(
   for (const [index, candidate] of candidates(chosen).entries()) {
     if (index % RULES_AT_ONCE === RULES_AT_ONCE - 1) await setImmediate();
     const { content, source, community, reason } = candidate;
-    const identity = { id: textOrNull(content.id), title: String(content.title ?? ''), source };
+    const identity = { id: textOrNull(content.id), title: textOrNull(content.title) ?? '', source };
     try {
       if (reason) throw new Unconvertible(reason, REASONS[reason] ?? reason);
       const { query, isMapped } = convertRule(ruleOf(content), language);

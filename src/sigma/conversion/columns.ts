@@ -101,6 +101,13 @@ export const always =
     return constant(matches(patternOfTest(test, value), value));
   };
 
+/** A truth value that is true in all events of the product, where the rule's log source has others, too. */
+export const onlyTrue: Place = (test) => {
+  if (test.kind === 'exists' || (test.kind === 'pattern' && matches(test.pattern, 'true')))
+    return constant(true);
+  throw new Unconvertible('value', 'events that the table does not have');
+};
+
 /** A field with other values in the product. */
 export const renamed =
   (field: Column, values: Readonly<Record<string, readonly string[]>>): Place =>

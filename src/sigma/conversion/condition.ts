@@ -1,6 +1,6 @@
 import { both, type Expression, either, negated } from './expression.ts';
 import { Unconvertible } from './unconvertible.ts';
-import type { SigmaField } from './values.ts';
+import { MAX_COMPARISONS, type SigmaField, tooLarge } from './values.ts';
 
 /** A selection and how many comparisons it has. */
 export interface Selection {
@@ -8,8 +8,6 @@ export interface Selection {
   size: number;
 }
 
-/** A query with more is refused by some products, and no rule of public collections has as many. */
-export const MAX_COMPARISONS = 10_000;
 const MAX_DEPTH = 50;
 /** How often the name of a selection is compared with a pattern, in all. */
 const MAX_NAMES = 100_000;
@@ -32,7 +30,7 @@ export function conditionExpression(
       if (!selection)
         throw new Unconvertible('condition', `the condition names ${name}, which is not defined`);
       size += selection.size;
-      if (size > MAX_COMPARISONS) throw new Unconvertible('size', `more than ${MAX_COMPARISONS} comparisons`);
+      if (size > MAX_COMPARISONS) throw tooLarge();
       return selection.expression;
     });
   }

@@ -1,7 +1,7 @@
-import { conditionExpression, MAX_COMPARISONS, type Selection } from './condition.ts';
+import { conditionExpression, type Selection } from './condition.ts';
 import { both, type Expression, either } from './expression.ts';
 import { Unconvertible } from './unconvertible.ts';
-import { fieldExpression, keywordExpression, type SigmaField } from './values.ts';
+import { fieldExpression, keywordExpression, MAX_COMPARISONS, type SigmaField, tooLarge } from './values.ts';
 
 /**
  * Returns the expression of a rule's detection, in the fields of Sigma's taxonomy.
@@ -57,7 +57,7 @@ function sizeOf(expression: Expression<SigmaField>): number {
   if (expression.kind === 'not') return sizeOf(expression.part);
   if (expression.kind !== 'and' && expression.kind !== 'or') return 1;
   const size = expression.parts.reduce((sum, part) => sum + sizeOf(part), 0);
-  if (size > MAX_COMPARISONS) throw new Unconvertible('size', `more than ${MAX_COMPARISONS} comparisons`);
+  if (size > MAX_COMPARISONS) throw tooLarge();
   return size;
 }
 

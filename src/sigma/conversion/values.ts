@@ -1,9 +1,14 @@
 import ipaddr from 'ipaddr.js';
 import { ANY, both, type Expression, either, negated, ONE, type Pattern, type Test } from './expression.ts';
+import { own } from './own.ts';
 import { Unconvertible } from './unconvertible.ts';
 
 /** A field of Sigma's taxonomy; null: the whole event. */
 export type SigmaField = string | null;
+
+/** A query with more is refused by some products, and no rule of public collections has as many. */
+export const MAX_COMPARISONS = 10_000;
+export const tooLarge = () => new Unconvertible('size', `more than ${MAX_COMPARISONS} comparisons`);
 
 const NUMERIC = { lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
 const ENCODINGS = { wide: 'utf16le', utf16le: 'utf16le', utf16: 'utf16le', utf16be: 'utf16be' } as const;
@@ -25,7 +30,14 @@ export function fieldExpression(key: string, value: unknown): Expression<SigmaFi
   const values: unknown[] = Array.isArray(value) ? value : [value];
   if (values.length === 0) throw new Unconvertible('detection', `${key} has no values`);
   const field = name === '' ? null : name;
-  const parts = values.map((one) => valueExpression(field, modifiers, one));
+  const parts: Expression<SigmaField>[] = [];
+  let size = 0;
+  for (const one of values) {
+    const part = valueExpression(field, modifiers, one);
+    parts.push(part);
+    size += part.kind === 'or' ? part.parts.length : 1;
+    if (size > MAX_COMPARISONS) throw tooLarge();
+  }
   return modifiers.includes('all') ? both(parts) : either(parts);
 }
 
@@ -45,10 +57,11 @@ function valueExpression(
     throw new Unconvertible('placeholder', 'placeholders, whose values each site defines');
   const [first] = rest;
   const compare = (test: Test<SigmaField>): Expression<SigmaField> => ({ kind: 'comparison', field, test });
-  if (first !== undefined && first in NUMERIC && rest.size === 1)
+  const operator = first === undefined ? undefined : own(NUMERIC, first);
+  if (operator && rest.size === 1)
     return compare({
       kind: 'number',
-      operator: NUMERIC[first as keyof typeof NUMERIC],
+      operator,
       value: numberOf(value),
     });
   if (first === 'exists' && rest.size === 1) {
@@ -94,8 +107,9 @@ function flagsOf(rest: Set<string>): string {
   const flags = new Set<string>();
   for (const modifier of rest) {
     if (modifier === 're') continue;
-    if (!(modifier in FLAGS)) throw new Unconvertible('modifier', `modifiers re|${modifier}`);
-    flags.add(FLAGS[modifier as keyof typeof FLAGS]);
+    const flag = own(FLAGS, modifier);
+    if (flag === undefined) throw new Unconvertible('modifier', `modifiers re|${modifier}`);
+    flags.add(flag);
   }
   return [...flags].sort().join('');
 }

@@ -132,6 +132,8 @@ describe('a value with modifiers', () => {
 
   it.each([
     ['f|nonsense: x', 'modifier'],
+    ['f|constructor: 1', 'modifier'],
+    ['f|re|constructor: x', 'modifier'],
     ['f|contains|startswith: x', 'modifier'],
     ['f|wide: x', 'modifier'],
     ['f|base64: a*', 'modifier'],
@@ -210,6 +212,10 @@ describe('a condition', () => {
     [
       'many comparisons',
       `{ a: { f: [${Array.from({ length: 10_001 }, (_, i) => i).join()}] }, condition: a }`,
+    ],
+    [
+      'many permutations of dashes',
+      `{ a: { 'f|windash': [${Array.from({ length: 99 }, (_, i) => `'-a -b -c${i}'`).join()}] }, condition: a }`,
     ],
     ['many uses of a selection', `{ a: { f: [${'x,'.repeat(999)}] }, condition: '${'a or '.repeat(11)}a' }`],
     ['many parentheses', `{ ${selections}, condition: '${'('.repeat(99)}a${')'.repeat(99)}' }`],

@@ -7,6 +7,7 @@ import {
   hash,
   hashes,
   isExactly,
+  onlyTrue,
   type Places,
   REGISTRY_NUMBER,
   REGISTRY_PATH,
@@ -15,6 +16,7 @@ import {
   user,
 } from '../columns.ts';
 import { constant } from '../expression.ts';
+import { own } from '../own.ts';
 import { Unconvertible } from '../unconvertible.ts';
 import { isFieldName } from './field-names.ts';
 import type { LogSource } from './windows.ts';
@@ -94,7 +96,7 @@ const CATEGORIES: Readonly<Record<string, Kind | undefined>> = {
     id: '3',
     places: {
       ...INITIATOR,
-      Initiated: always('true'),
+      Initiated: onlyTrue,
       Protocol: column('Protocol'),
       SourceIp: column('LocalIP'),
       SourcePort: number('LocalPort'),
@@ -171,10 +173,10 @@ export function defenderEvents({ product, category, service }: LogSource): Event
       isMapped: true,
       condition: constant(true),
       place: (field) =>
-        AUDIT[field] ??
+        own(AUDIT, field) ??
         (isFieldName(field) && /^\w+$/.test(field) ? column(`tostring(RawEventData.${field})`) : undefined),
     };
-  const kind = service === '' && SYSTEMS.includes(product) ? CATEGORIES[category] : undefined;
+  const kind = service === '' && SYSTEMS.includes(product) ? own(CATEGORIES, category) : undefined;
   if (!kind) throw new Unconvertible('logsource', [product, category, service].filter(Boolean).join('/'));
   const { table, actions, places, id } = kind;
   const action = column('ActionType');
@@ -183,6 +185,6 @@ export function defenderEvents({ product, category, service }: LogSource): Event
     table,
     isMapped: true,
     condition: actions.length === 0 ? constant(true) : isExactly(action, ...actions),
-    place: (field) => (Object.hasOwn(all, field) ? all[field] : undefined),
+    place: (field) => own(all, field),
   };
 }

@@ -14,6 +14,7 @@ import {
   user,
 } from '../columns.ts';
 import { both, constant, type Expression, either } from '../expression.ts';
+import { own } from '../own.ts';
 import { Unconvertible } from '../unconvertible.ts';
 import { isFieldName } from './field-names.ts';
 import { type LogSource, windowsCondition, windowsOrigin } from './windows.ts';
@@ -255,7 +256,6 @@ const FLATTENED: Readonly<Record<string, string | undefined>> = {
 const INDICES = 'logs-*,winlogbeat-*,filebeat-*';
 const WINDOWS_INDICES = 'logs-windows.*,logs-system.*,logs-endpoint.events.*,winlogbeat-*';
 const UNIX_INDICES = 'logs-endpoint.events.*,auditbeat-*,logs-auditd_manager.auditd-*';
-const own = (places: Places, field: string) => (Object.hasOwn(places, field) ? places[field] : undefined);
 
 /**
  * Returns the events of a log source in the Elastic Common Schema, as Elastic's integrations and Beats write them.
@@ -263,7 +263,7 @@ const own = (places: Places, field: string) => (Object.hasOwn(places, field) ? p
  */
 export function elasticEvents(source: LogSource, language: 'esql' | 'lucene'): Events {
   const { product, category, service } = source;
-  const generic = service === '' ? GENERIC[category] : undefined;
+  const generic = service === '' ? own(GENERIC, category) : undefined;
   if (generic)
     return {
       table: INDICES,
@@ -271,7 +271,7 @@ export function elasticEvents(source: LogSource, language: 'esql' | 'lucene'): E
       condition: constant(true),
       place: (field) => own(generic, field),
     };
-  const set = DATA_SETS[`${product}/${service}`];
+  const set = own(DATA_SETS, `${product}/${service}`);
   if (set)
     return {
       table: set.indices,
@@ -294,7 +294,7 @@ export function elasticEvents(source: LogSource, language: 'esql' | 'lucene'): E
 
 function flattened(product: string, field: string) {
   const [first = '', ...path] = field.split('.');
-  const name = product === 'aws' && isFieldName(field) ? FLATTENED[first] : undefined;
+  const name = product === 'aws' && isFieldName(field) ? own(FLATTENED, first) : undefined;
   return name === undefined || path.length === 0
     ? undefined
     : column(`aws.cloudtrail.flattened.${[name, ...path].join('.')}`);
@@ -308,7 +308,7 @@ function windowsEvents(source: LogSource): Events | undefined {
     id: column('event.code'),
     type: column('winlog.event_data.EventType'),
   };
-  const kind = source.category === '' ? undefined : CATEGORIES[source.category];
+  const kind = source.category === '' ? undefined : own(CATEGORIES, source.category);
   const places: Places = {
     EventID: columns.id,
     Provider_Name: column('winlog.provider_name'),
@@ -336,7 +336,7 @@ function windowsEvents(source: LogSource): Events | undefined {
 
 function unixEvents({ product, category, service }: LogSource): Events | undefined {
   if (service !== '' || (product !== 'linux' && product !== 'macos')) return undefined;
-  const kind = CATEGORIES[category];
+  const kind = own(CATEGORIES, category);
   if (!kind?.condition || category.startsWith('registry')) return undefined;
   return {
     table: UNIX_INDICES,

@@ -16,6 +16,7 @@ import {
 } from '../columns.ts';
 import { constant, type Expression } from '../expression.ts';
 import { kustoText } from '../languages/kusto.ts';
+import { own } from '../own.ts';
 import { Unconvertible } from '../unconvertible.ts';
 import { isFieldName } from './field-names.ts';
 import { type LogSource, windowsCondition, windowsOrigin } from './windows.ts';
@@ -302,12 +303,11 @@ function cloudTrailPlace(field: string) {
   const known = own(CLOUDTRAIL, field);
   if (known || !isFieldName(field) || LISTS.test(field)) return known;
   const [first = '', ...path] = field.split('.');
-  const json = JSON_COLUMNS[first];
+  const json = own(JSON_COLUMNS, first);
   return json === undefined ? undefined : column(`tostring(parse_json(${json})${path.map(step).join('')})`);
 }
 
 const step = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${kustoText(name)}]`);
-const own = (places: Places, field: string) => (Object.hasOwn(places, field) ? places[field] : undefined);
 
 /**
  * Returns the events of a log source in Microsoft Sentinel: the parsers of the Advanced Security Information Model, tables of Log
@@ -315,7 +315,7 @@ const own = (places: Places, field: string) => (Object.hasOwn(places, field) ? p
  */
 export function sentinelEvents(source: LogSource): Events {
   const { product, category, service } = source;
-  const kind = service === '' ? ASIM[category] : undefined;
+  const kind = service === '' ? own(ASIM, category) : undefined;
   if (kind)
     return {
       table: kind.table,
@@ -323,7 +323,7 @@ export function sentinelEvents(source: LogSource): Events {
       condition: kind.condition,
       place: (field) => own(kind.places, field),
     };
-  const table = TABLES[`${product}/${service}`];
+  const table = own(TABLES, `${product}/${service}`);
   if (table)
     return {
       table: table.table,

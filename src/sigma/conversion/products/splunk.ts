@@ -1,5 +1,6 @@
 import { type Column, column, type Events, isOneOf, type Places } from '../columns.ts';
 import { ANY, both, constant, type Expression, type Pattern } from '../expression.ts';
+import { own } from '../own.ts';
 import { isFieldName } from './field-names.ts';
 import { type LogSource, windowsCondition, windowsOrigin } from './windows.ts';
 
@@ -86,7 +87,7 @@ function named(names: Readonly<Record<string, string>>): Events['place'] {
   const places: Places = Object.fromEntries(
     Object.entries(names).map(([field, name]) => [field, column(name)]),
   );
-  return (field) => (Object.hasOwn(places, field) ? places[field] : undefined);
+  return (field) => own(places, field);
 }
 
 const LINUX: Readonly<Record<string, string>> = {
@@ -103,7 +104,7 @@ export function splunkEvents(source: LogSource): Events {
 
 function eventsOf(source: LogSource): Events {
   const { product, category, service } = source;
-  const cim = CIM[category];
+  const cim = own(CIM, category);
   if (cim && service === '')
     return { table: '', isMapped: true, condition: cim.condition, place: named(cim.names) };
   const origin = product === 'windows' ? windowsOrigin(source) : undefined;
@@ -118,12 +119,12 @@ function eventsOf(source: LogSource): Events {
       channels.length === 1 && channels[0] ? channels[0] : { kind: 'or', parts: channels };
     return { table: '', isMapped: true, condition: both([from, others]), place };
   }
-  const id = product === 'linux' && service === '' ? LINUX[category] : undefined;
+  const id = product === 'linux' && service === '' ? own(LINUX, category) : undefined;
   if (id !== undefined) {
     const condition = both([isAt('sourcetype', 'sysmon:linux'), isAt('EventCode', id)]);
     return { table: '', isMapped: true, condition, place: asWritten };
   }
-  const sourceType = SOURCE_TYPES[`${product}/${service}`];
+  const sourceType = own(SOURCE_TYPES, `${product}/${service}`);
   if (sourceType === undefined)
     return { table: '', isMapped: false, condition: constant(true), place: asWritten };
   const braced = (field: string) =>

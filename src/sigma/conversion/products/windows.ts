@@ -1,5 +1,6 @@
 import type { Column } from '../columns.ts';
 import { both, constant, type Expression } from '../expression.ts';
+import { own } from '../own.ts';
 
 /** A rule's log source; the values are lower-case words, '' where the rule states none. */
 export interface LogSource {
@@ -110,8 +111,8 @@ const SERVICES: Readonly<Record<string, readonly string[] | undefined>> = {
 
 /** Returns the channels and the event ids of a Windows log source; undefined if they are not known. */
 export function windowsOrigin({ category, service }: LogSource): Origin | undefined {
-  if (category !== '') return CATEGORIES[category];
-  const channels = SERVICES[service];
+  if (category !== '') return own(CATEGORIES, category);
+  const channels = own(SERVICES, service);
   return channels && { channels, ids: [] };
 }
 
