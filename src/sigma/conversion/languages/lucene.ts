@@ -85,6 +85,9 @@ function comparison({ field, test }: Comparison<Column>): string {
     case 'exists':
       return `_exists_:${field.name}`;
     case 'number':
+      // Ranges of other types are in the order of texts.
+      if (field.type !== 'number')
+        throw new Unconvertible('value', `a range of ${field.name}, which may be no number`);
       return `${field.name}:${test.operator}${test.value}`;
     case 'sameAs':
       throw new Unconvertible('field', `a comparison of ${field.name} with ${test.other.name}`);

@@ -10,7 +10,7 @@ import {
 } from '../expression.ts';
 import { escapeRe2 } from '../regex.ts';
 import { Unconvertible } from '../unconvertible.ts';
-import { alternatives } from './alternatives.ts';
+import { alternatives, wholeText } from './alternatives.ts';
 
 /**
  * Returns a search in SPL. Conditions that the search command cannot express (`?`, letter case, literal asterisks, regular expressions)
@@ -33,8 +33,12 @@ function isSearchable(expression: Expression<Column>): boolean {
 
 function isSearchableTest(test: Test<Column>): boolean {
   if (test.kind === 'regex' || test.kind === 'sameAs') return false;
-  return test.kind !== 'pattern' || (!test.isCased && test.pattern.every(isSearchablePart));
+  if (test.kind !== 'pattern') return true;
+  return !test.isCased && test.pattern.every(isSearchablePart) && !NETWORK.test(wholeText(test) ?? '');
 }
+
+/** The search command compares a text of this form as a network. */
+const NETWORK = /^[\da-f:.]+\/\d{1,3}$/i;
 
 /** The search command has no escape for an asterisk, and expands macros between back quotes. */
 const isSearchablePart = (part: Pattern[number]) =>
