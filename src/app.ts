@@ -90,7 +90,7 @@ import type { RateLimit, RateLimitStore } from './rate-limit/store.ts';
 import { searchRoutes } from './search/search.routes.ts';
 import type { CommunityRules } from './sigma/community-rules.ts';
 import { sigmaRoutes } from './sigma/sigma.routes.ts';
-import { SIGMA_VOCABULARIES } from './sigma/sigma.schema.ts';
+import { SIGMA_SCHEMAS, SIGMA_VOCABULARIES } from './sigma/sigma.schema.ts';
 import { sourceRoutes } from './sources/sources.routes.ts';
 import { errorMessage, TAXII, TAXII_TYPE } from './taxii/resources.ts';
 import { taxiiRoutes } from './taxii/taxii.routes.ts';
@@ -184,6 +184,7 @@ const SCHEMAS = [
   ...TAXII_SCHEMAS,
   ...VOCABULARIES,
   ...SIGMA_VOCABULARIES,
+  ...SIGMA_SCHEMAS,
   ...[healthStatus, exportFormat, exportStyle, mispGroup, exportIds, feedGroup].map(({ schema }) => schema),
 ];
 

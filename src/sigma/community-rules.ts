@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { parseDocument } from 'yaml';
+import { parseDocument, visit } from 'yaml';
 import type { SigmaFacts } from '../formats/sigma.ts';
 import { techniqueMatcher } from './technique-rules.ts';
 
@@ -35,15 +35,28 @@ export interface CommunityRules {
   readonly skipped: number;
 }
 
+/** A rule or a correlation in the text of its authors. */
+export interface CommunityRule {
+  text: string;
+  /** The value of the document. */
+  content: Readonly<Record<string, unknown>>;
+  /** The path below the directory of the rules. */
+  file: string;
+  author: string | null;
+  license: string | null;
+  /** Whether it is a correlation, or a rule in the file of one. */
+  isCorrelated: boolean;
+}
+
 interface ChosenRules {
-  documents: string[];
-  /** How many further rules need values of the site (`|expand`): without them they do not convert. */
-  placeholders: number;
+  documents: CommunityRule[];
+  /** Further rules that need values of the site (`|expand`): without them they do not convert. */
+  placeholders: CommunityRule[];
 }
 
 interface RuleFile {
   techniques: Set<string>;
-  documents: string[];
+  documents: CommunityRule[];
   rules: SigmaFacts[];
   /** The techniques of each rule in turn. */
   techniquesOfRules: string[][];
@@ -88,7 +101,7 @@ export async function communityRules(directory: string): Promise<CommunityRules>
       const documents = (of: RuleFile[]) => of.flatMap((file) => file.documents);
       return {
         documents: documents(chosen.filter(({ hasPlaceholders }) => !hasPlaceholders)),
-        placeholders: documents(chosen.filter(({ hasPlaceholders }) => hasPlaceholders)).length,
+        placeholders: documents(chosen.filter(({ hasPlaceholders }) => hasPlaceholders)),
       };
     },
   };
@@ -135,9 +148,17 @@ async function textOf(path: string, maxBytes: number): Promise<string> {
 }
 
 function ruleFile(name: string, documents: readonly CommunityDocument[]): RuleFile {
+  const isCorrelated = documents.some(({ rule }) => rule === null);
   return {
     techniques: new Set(documents.flatMap(({ techniques }) => techniques)),
-    documents: documents.map((document) => `${attribution(name, document)}\n${document.text}`),
+    documents: documents.map((document) => ({
+      text: `${attribution(name, document)}\n${document.text}`,
+      content: document.content,
+      file: name,
+      author: document.author === '' ? null : document.author,
+      license: document.license,
+      isCorrelated,
+    })),
     rules: documents.flatMap(({ rule }) => rule ?? []),
     techniquesOfRules: documents.flatMap(({ rule, techniques }) => (rule ? [[...new Set(techniques)]] : [])),
     hasPlaceholders: documents.some(({ hasPlaceholders }) => hasPlaceholders),
@@ -161,6 +182,7 @@ function oneLine(text: string): string {
 /** One document of a community rule's file, as its authors wrote it. */
 interface CommunityDocument {
   text: string;
+  content: Record<string, unknown>;
   /** Ids of the techniques that it is tagged with, in ATT&CK's spelling: `T1059.001`. */
   techniques: string[];
   author: string;
@@ -203,6 +225,12 @@ function communityDocuments(text: string): CommunityDocument[] {
 function communityDocument(text: string): CommunityDocument | null {
   const parsed = parseDocument(text, { prettyErrors: false, logLevel: 'error' });
   if (parsed.errors[0]) throw parsed.errors[0];
+  visit(parsed, {
+    Scalar(_, node) {
+      // Zeros in front are part of a value: YAML 1.2 reads 00000429 as 429, and YAML 1.1 as a text or an octal number.
+      if (typeof node.value === 'number' && /^[-+]?0\d/.test(node.source ?? '')) node.value = node.source;
+    },
+  });
   const rule: unknown = parsed.toJS({ maxAliasCount: 100 });
   if (!isMap(rule)) return null;
   if ('action' in rule) throw new Error('a collection of Sigma 1');
@@ -210,6 +238,7 @@ function communityDocument(text: string): CommunityDocument | null {
   if (rule.status === 'deprecated' || rule.status === 'unsupported') return null;
   return {
     text: text.endsWith('\n') ? text : `${text}\n`,
+    content: rule,
     techniques: techniquesOf(rule.tags),
     author: typeof rule.author === 'string' ? rule.author : '',
     license: textOrNull(rule.license),

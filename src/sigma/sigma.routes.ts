@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { NavigatorLayer } from '../entities/navigator/navigator.schema.ts';
 import { LAYER_HEADERS, sendLayer } from '../entities/navigator/send-layer.ts';
 import type { SnapshotSource } from '../exports/snapshot.ts';
+import { skippedField } from '../formats/skipped.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, contentResponses, idParameter, NO_CACHE, textContent } from '../http/routes.ts';
 import { SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/schema.ts';
@@ -9,8 +10,9 @@ import { isUuid } from '../http/validation.ts';
 import { slugOf } from '../model/text.ts';
 import type { CommunityRules } from './community-rules.ts';
 import { coverageLayer } from './coverage.ts';
-import { CoverageQuery, SigmaQuery } from './sigma.schema.ts';
-import { buildBundle } from './sigma.service.ts';
+import { countReasons, queriesOf } from './rule-queries.ts';
+import { CoverageQuery, RuleQueries, RuleQueriesQuery, SigmaQuery } from './sigma.schema.ts';
+import { buildBundle, chooseRules } from './sigma.service.ts';
 
 interface Options {
   database: SnapshotSource;
@@ -87,11 +89,56 @@ export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dat
         return reply
           .headers({
             'cache-control': NO_CACHE,
-            'x-rule-count': String(bundle.rules.length),
+            'x-rule-count': String(bundle.ruleCount),
             'content-disposition': `attachment; filename="tipline-sigma-${slugOf(bundle.subject.name)}.yml"`,
           })
           .type('application/yaml; charset=utf-8')
           .send(bundle.text);
+      },
+    );
+
+    app.get(
+      `/api/sigma/${kind}/:id/queries`,
+      {
+        config: { access: `${kind}s:read`, allowSession: true },
+        schema: {
+          operationId: kind === 'actor' ? 'getActorSigmaQueries' : 'getCampaignSigmaQueries',
+          tags: ['Sigma'],
+          summary: `Read the detection rules for ${kind === 'actor' ? 'an actor' : 'a campaign'} as queries`,
+          description:
+            'The rules of the bundle in the language of a product, with the names of its tables and fields. A rule that the ' +
+            'language cannot express is left out and listed with the reason. A session of the application does in place of a key.',
+          params: idParameter(kind === 'actor' ? SAMPLE_ACTOR_ID : SAMPLE_CAMPAIGN_ID),
+          querystring: RuleQueriesQuery,
+          response: apiResponses(RuleQueries, 'The queries.', [400, 404], {
+            'X-Rule-Count': { type: 'integer', description: 'How many queries there are.' },
+            'X-Skipped': {
+              type: 'string',
+              description: 'How many rules are left out in total and, as parameters, by reason (RFC 9651).',
+            },
+          }),
+        },
+      },
+      async (request, reply) => {
+        const { id } = request.params;
+        const { minConfidence, language, ...filters } = request.query;
+        const chosen = isUuid(id)
+          ? await chooseRules(
+              database,
+              request.principal,
+              { kind, id, minConfidence, filters },
+              await communityRules,
+            )
+          : undefined;
+        if (!chosen) throw new ApiError('not_found', `There is no such ${kind}.`);
+        const queries = await queriesOf(chosen, language);
+        return reply
+          .headers({
+            'cache-control': NO_CACHE,
+            'x-rule-count': String(queries.data.length),
+            'x-skipped': skippedField(countReasons(queries)),
+          })
+          .send(queries);
       },
     );
   }

@@ -25,7 +25,11 @@ export function rulesOf(id: string): readonly SigmaDocument[] {
   const kept = documents.get(id);
   if (kept) return kept;
   const texts = readFileSync(new URL(`${id}.yml`, DIRECTORY), 'utf8').split(/^---\n/m);
-  const read = texts.map((text) => ({ text, ...(parse(text) as SigmaFacts) }));
+  const read = texts.map((text) => {
+    const content = parse(text) as SigmaFacts & SigmaDocument['content'];
+    const { level, status, logsource } = content;
+    return { text, content, level, status, logsource };
+  });
   documents.set(id, read);
   return read;
 }

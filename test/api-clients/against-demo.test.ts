@@ -122,6 +122,12 @@ describe('clients of a server with the sample', () => {
         ),
       getCampaignSigma: async () =>
         (await client.getCampaignSigma((await campaign()).id)).startsWith('# Sigma rules'),
+      getActorSigmaQueries: async () =>
+        (await client.getActorSigmaQueries((await actor()).id, { language: 'splunk-spl' })).language ===
+        'splunk-spl',
+      getCampaignSigmaQueries: async () =>
+        (await client.getCampaignSigmaQueries((await campaign()).id, { language: 'elastic-esql' }))
+          .language === 'elastic-esql',
       listActorChanges: async () => (await client.listActorChanges()).changes[0]?.op === 'upsert',
       listActors: async () => (await client.listActors({ active: true })).data[0]?.active,
       getActor: async () => Array.isArray((await client.getActor((await actor()).id)).data.techniques),

@@ -1,8 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Static } from 'typebox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { communityRules } from '../../src/sigma/community-rules.ts';
+import { QUERY_LANGUAGES } from '../../src/sigma/conversion/convert.ts';
+import type { RuleQueries as RuleQueriesSchema } from '../../src/sigma/sigma.schema.ts';
 import { sigmaSchema } from '../consumers/schemas.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -17,6 +20,8 @@ interface Rule {
   tags: string[];
   detection: Record<string, unknown>;
 }
+
+type RuleQueries = Static<typeof RuleQueriesSchema>;
 
 /** Upper case, as Sysmon logs it. */
 const HASH = 'AB'.repeat(32);
@@ -218,6 +223,135 @@ onEveryEngine((engine) => {
       'status=deprecated',
     ])('rejects %s', async (query) => {
       expect((await harness.get(`${actor}?${query}`)).statusCode).toBe(400);
+    });
+  });
+
+  describe('Sigma rules as queries', () => {
+    const queriesOf = async (language: string, query = '', path = actor) => {
+      const answer = await harness.get(`${path}/queries?language=${language}${query}`);
+      expect(answer.statusCode).toBe(200);
+      return { headers: answer.headers, body: answer.json() as RuleQueries };
+    };
+
+    it.each(QUERY_LANGUAGES)(
+      'are those of the bundle in %s, but for the rules that are listed as skipped',
+      async (language) => {
+        const { headers, body } = await queriesOf(language);
+        const { data, skipped } = body;
+        const rules = rulesIn((await harness.get(actor)).body);
+        expect([...data, ...skipped].map(({ id }) => id).sort()).toEqual(rules.map(({ id }) => id).sort());
+        expect(body).toMatchObject({ language, skippedIndicators: 1 });
+        expect(headers).toMatchObject({
+          'content-type': 'application/json; charset=utf-8',
+          'cache-control': 'private, no-cache',
+          'x-rule-count': String(data.length),
+        });
+        expect(headers['x-skipped']).toMatch(new RegExp(`^${skipped.length}(;|$)`));
+      },
+    );
+
+    it('are complete for indicators in the language of each product', async () => {
+      const conditions = {
+        'splunk-spl': 'QueryName IN ("evil.example", "*.evil.example")',
+        'sentinel-kql': 'DnsQuery =~ "evil.example" or DnsQuery endswith ".evil.example"',
+        'defender-kql': 'DnsQueryString',
+        'elastic-esql': 'TO_LOWER(dns.question.name) LIKE "*.evil.example"',
+        'elastic-lucene': 'dns.question.name:("evil.example" OR *.evil.example)',
+      };
+      for (const language of QUERY_LANGUAGES) {
+        const { data } = (await queriesOf(language, '&source=indicators&logsource=dns_query', campaign)).body;
+        expect(data).toHaveLength(1);
+        expect(data[0]?.query).toContain(conditions[language]);
+      }
+    });
+
+    it('state source, file, authors and licence, and whether names are the product’s', async () => {
+      const { data } = (await queriesOf('splunk-spl', '&source=community')).body;
+      expect(data).toEqual([
+        {
+          id: '11111111-1111-4111-8111-111111111111',
+          title: 'Community Rule',
+          source: 'community',
+          file: 'rules/community.yml',
+          description: 'x',
+          author: 'Somebody Else',
+          license: null,
+          level: 'low',
+          status: 'test',
+          tags: ['attack.execution', 'attack.t1059.001'],
+          logsource: { product: 'windows', category: 'process_creation', service: null },
+          isMapped: true,
+          query:
+            'source="*WinEventLog:Microsoft-Windows-Sysmon/Operational" EventCode="1" Image="*\\\\x.exe"',
+        },
+      ]);
+    });
+
+    it('have the filters, the TLP ceiling and the ETag of the bundle', async () => {
+      const titles = async (query: string) =>
+        (await queriesOf('splunk-spl', query)).body.data.map(({ title }) => title);
+      expect(await titles('&source=community&level=high')).toEqual([]);
+      expect(await titles('&source=own,community&logsource=windows/process_creation&status=test')).toEqual([
+        'Community Rule',
+      ]);
+      const path = `${actor}/queries?language=splunk-spl`;
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      expect((await harness.get(path)).body).toContain('red.example');
+      expect((await harness.get(path, { key })).body).not.toContain('red.example');
+      expect((await harness.get(`${path}&minConfidence=20`)).body).toContain('198.51.100.7');
+      expect((await harness.get(path)).headers.etag).toBe((await harness.get(path)).headers.etag);
+    });
+
+    it('list rules with placeholders and those of correlations as skipped', async () => {
+      const directory = temporaryDirectory();
+      const placeholder = COMMUNITY_RULE.replace('Image|endswith:', 'Image|expand:');
+      const correlation =
+        'title: Many\ncorrelation:\n    type: event_count\n    rules: [base]\n    group-by: [a]\n    timespan: 1h\n' +
+        '    condition:\n        gte: 9\ntags:\n    - attack.t1059.001\n';
+      writeFileSync(join(directory, 'placeholder.yml'), placeholder);
+      writeFileSync(join(directory, 'many.yml'), `${COMMUNITY_RULE}---\n${correlation}`);
+      const other = await startHarness(engine, { communityRules: communityRules(directory) });
+      await other.load([
+        actorRecord('Bear'),
+        techniqueRecord('T1059.001'),
+        relationshipRecord('actor:Bear', 'uses', 'technique:T1059.001'),
+      ]);
+      const { id } = (await other.get('/api/v1/actors')).json().data[0];
+      const answer = await other.get(`/api/sigma/actor/${id}/queries?language=defender-kql&source=community`);
+      await other.close();
+      const { data, skipped } = answer.json() as RuleQueries;
+      expect(data).toEqual([]);
+      expect(skipped.map(({ title, file, reason }) => [title, file, reason])).toEqual([
+        ['Community Rule', 'many.yml', 'correlation'],
+        ['Many', 'many.yml', 'correlation'],
+        ['Community Rule', 'placeholder.yml', 'placeholder'],
+      ]);
+      expect(answer.headers['x-skipped']).toBe('3;correlation=2;placeholder=1');
+    });
+
+    it.each([
+      ['', 400],
+      ['?language=sql', 400],
+      ['?language=splunk-spl&level=extreme', 400],
+    ])('are refused with the query "%s"', async (query, status) => {
+      expect((await harness.get(`${actor}/queries${query}`)).statusCode).toBe(status);
+    });
+
+    it.each(['actor', 'campaign'])('of an unknown or hidden %s are not found', async (kind) => {
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      for (const id of ['00000000-0000-4000-8000-000000000000', 'x'])
+        expect(
+          (await harness.get(`/api/sigma/${kind}/${id}/queries?language=splunk-spl`, { key })).statusCode,
+        ).toBe(404);
+    });
+
+    it('of an actor above the TLP ceiling are not found', async () => {
+      const { data } = (await harness.get('/api/v1/actors')).json();
+      const { id } = data.find(({ name }: { name: string }) => name === 'Secret');
+      const path = `/api/sigma/actor/${id}/queries?language=splunk-spl`;
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      expect((await harness.get(path)).statusCode).toBe(200);
+      expect((await harness.get(path, { key })).statusCode).toBe(404);
     });
   });
 });

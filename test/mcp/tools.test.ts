@@ -228,6 +228,15 @@ onEveryEngine((engine) => {
     expect((await call('sigma_rules', {})).text).toBe('Give either actor or campaign.');
   });
 
+  it('sigma_rules gives the queries in a language, and how many rules it cannot express', async () => {
+    const { answer: profile } = await call('actor_profile', { actor: 'G9999' });
+    const path = `/api/sigma/actor/${profile.id}/queries?language=defender-kql`;
+    const { data, skipped } = (await harness.get(path)).json();
+    const { answer } = await call('sigma_rules', { actor: 'G9999', language: 'defender-kql' });
+    expect(answer).toMatchObject({ total: data.length, skipped: skipped.length });
+    expect(answer.rules[0]).toContain(`${data[0].title} (${data[0].level})\n${data[0].query.split('\n')[0]}`);
+  });
+
   it('resources are listed, read by id and name, and completed', async () => {
     const { result: listed } = await ask(harness, 'resources/list');
     const resources = listed.resources as { uri: string; name: string }[];

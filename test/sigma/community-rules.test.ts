@@ -26,8 +26,10 @@ async function reading(files: Record<string, string | Buffer>) {
     await writeFile(join(directory, name), content);
   }
   const rules = await communityRules(directory);
-  const choose = (ids: readonly string[], filters: RuleFilters = {}) =>
-    rules.rulesFor(ids, (rule) => isWantedRule(filters, rule));
+  const choose = (ids: readonly string[], filters: RuleFilters = {}) => {
+    const { documents, placeholders } = rules.rulesFor(ids, (rule) => isWantedRule(filters, rule));
+    return { documents: documents.map(({ text }) => text), placeholders: placeholders.length };
+  };
   return {
     skipped: rules.skipped,
     choose,

@@ -4,6 +4,8 @@ import { PRESETS, type Preset } from '../../src/feeds/presets.ts';
 import { FORMATS } from '../../src/formats/catalogue.ts';
 import type { FormatEntry } from '../../src/formats/format.ts';
 import { IMPORTERS } from '../../src/importers/recognize.ts';
+import { convertRule, QUERY_LANGUAGES, type QueryLanguage } from '../../src/sigma/conversion/convert.ts';
+import { Unconvertible } from '../../src/sigma/conversion/unconvertible.ts';
 import { ruledTechniques, rulesOf } from '../../src/sigma/technique-rules.ts';
 import { FEED_KINDS, feedRulesOf } from '../../src/sources/feed-kinds.ts';
 
@@ -138,4 +140,33 @@ export function techniquesTable(): string {
       ];
     }),
   );
+}
+
+/** How many technique rules there are in each language of queries. */
+export function rulesAsQueriesTable(): string {
+  return table(
+    ['language', 'technique rules', 'left out, by reason'],
+    QUERY_LANGUAGES.map((language) => {
+      const reasons = ruledTechniques()
+        .flatMap(rulesOf)
+        .map(({ logsource, content: { detection } }) => reasonOf({ logsource, detection }, language));
+      const counts = new Map<string, number>();
+      for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+      const converted = counts.get('') ?? 0;
+      counts.delete('');
+      const leftOut = [...counts].sort().map(([reason, count]) => `${reason} ${count}`);
+      return [code(language), String(converted), leftOut.join(', ') || 'none'];
+    }),
+  );
+}
+
+/** @returns '' if the rule is converted */
+function reasonOf(rule: Parameters<typeof convertRule>[0], language: QueryLanguage): string {
+  try {
+    convertRule(rule, language);
+    return '';
+  } catch (error) {
+    if (error instanceof Unconvertible) return error.reason;
+    throw error;
+  }
 }

@@ -124,6 +124,14 @@ class EveryOperation(unittest.TestCase):
     def test_getCampaignSigma(self):
         self.assertTrue(self.client.get_campaign_sigma(self.campaign).startswith("# Sigma rules"))
 
+    def test_getActorSigmaQueries(self):
+        queries = self.client.get_actor_sigma_queries(self.actor, language="splunk-spl")
+        self.assertEqual(queries["language"], "splunk-spl")
+
+    def test_getCampaignSigmaQueries(self):
+        queries = self.client.get_campaign_sigma_queries(self.campaign, language="elastic-esql")
+        self.assertEqual(queries["language"], "elastic-esql")
+
     def test_listActorChanges(self):
         self.assertEqual(self.client.list_actor_changes()["changes"][0]["op"], "upsert")
 

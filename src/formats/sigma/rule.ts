@@ -27,6 +27,8 @@ export interface SigmaFacts {
 /** A rule as a whole YAML document, which ends with a line break and has no `---`. */
 export interface SigmaDocument extends SigmaFacts {
   text: string;
+  /** The value of the document. */
+  content: Readonly<Record<string, unknown>>;
 }
 
 /** When the set of indicators as a whole was created and last changed. */
@@ -58,7 +60,7 @@ export function ruleDocument(rule: OpenRule, subject: SigmaSubject, changed: Sig
     Math.max(...[rule.modifiedAt, changed.modifiedAt, changed.createdAt].map(Number)),
   );
   const [level, status] = [LEVELS[rule.severity], 'experimental'];
-  const text = yamlText({
+  const content = {
     title: `${name} - ${kind.title}${part === 1 ? '' : ` - Part ${part}`}`,
     id: uuidv5(`sigma:${kind.name}:${part}`, subject.id),
     status,
@@ -70,11 +72,12 @@ export function ruleDocument(rule: OpenRule, subject: SigmaSubject, changed: Sig
     ...(day(modifiedAt) > day(changed.createdAt) && { modified: day(modifiedAt) }),
     tags: tags(rule, subject),
     logsource: kind.logsource,
-    detection: { ...selections(rule), condition: '1 of selection_*' },
+    detection: { ...selections(rule, (pattern) => pattern), condition: '1 of selection_*' },
     falsepositives: [kind.falsePositives],
     level,
-  });
-  return { text, level, status, logsource: kind.logsource };
+  };
+  const detection = { ...content.detection, ...selections(rule, quoted) };
+  return { text: yamlText({ ...content, detection }), content, level, status, logsource: kind.logsource };
 }
 
 export function subjectKind({ kind }: SigmaSubject): string {
@@ -94,11 +97,14 @@ function tags({ kind, tlp }: OpenRule, { attackId }: SigmaSubject): string[] {
 }
 
 /** Returns the selections in the order of their names, whatever order they were added in. */
-function selections(rule: OpenRule): Record<string, Record<string, Scalar | Scalar[]>> {
+function selections<T>(
+  rule: OpenRule,
+  write: (pattern: string) => T,
+): Record<string, Record<string, T | T[]>> {
   const sorted = [...rule.selections].sort(([left], [right]) => (left < right ? -1 : 1));
   return Object.fromEntries(
     sorted.map(([selection, { field, patterns }]) => {
-      const [first, ...others] = [...patterns.values()].map(quoted);
+      const [first, ...others] = [...patterns.values()].map(write);
       if (first === undefined) throw new Error(`${selection} is empty`);
       return [selection, { [field]: others.length === 0 ? first : [first, ...others] }];
     }),

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { score, stringEnum } from '../../http/schema.ts';
+import { QUERY_LANGUAGES, type QueryLanguage } from '../../sigma/conversion/convert.ts';
 import { RULE_LEVELS, RULE_SOURCES } from '../../sigma/rule-filters.ts';
-import { buildBundle } from '../../sigma/sigma.service.ts';
+import { queriesOf } from '../../sigma/rule-queries.ts';
+import { type ChosenRules, chooseRules, textsOf } from '../../sigma/sigma.service.ts';
 import { McpInputError, requireScopes } from '../caller.ts';
 import { actorId, campaignId } from '../find-entity.ts';
 import { integer, nextOffset, offset, offsetAfter } from '../parts.ts';
@@ -17,7 +19,7 @@ export const sigmaTool = defineTool({
   title: 'Sigma rules',
   description:
     'Detection rules in Sigma for an actor or a campaign: for its indicators, and for its techniques. The same bundle as GET ' +
-    '/api/sigma/actor/{id} and /api/sigma/campaign/{id}, in parts.',
+    '/api/sigma/actor/{id} and /api/sigma/campaign/{id}, in parts; with a language, as queries of a SIEM.',
   scopes: [['actors:read'], ['campaigns:read']],
   input: inputOf({
     actor: Type.Optional(
@@ -50,14 +52,30 @@ export const sigmaTool = defineTool({
     logsource: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: 'Such as windows/process_creation.' }),
     ),
+    language: Type.Optional(
+      stringEnum(QUERY_LANGUAGES, { description: 'Queries in this language in place of the rules.' }),
+    ),
     offset,
   }),
   output: answerOf({
-    rules: Type.Array(Type.String(), { description: 'The rules in YAML.' }),
-    total: integer('How many rules there are.'),
+    rules: Type.Array(Type.String(), {
+      description: 'The rules in YAML; with a language, the title and the level of a rule, and its query.',
+    }),
+    total: integer('How many rules or queries there are.'),
+    skipped: integer('Rules that the language cannot express.'),
     nextOffset,
   }),
-  async run({ actor, campaign, minConfidence = 50, sources, levels, logsource, offset: start = 0 }, caller) {
+  async run(input, caller) {
+    const {
+      actor,
+      campaign,
+      minConfidence = 50,
+      sources,
+      levels,
+      logsource,
+      language,
+      offset: start = 0,
+    } = input;
     if ((actor === undefined) === (campaign === undefined))
       throw new McpInputError('Give either actor or campaign.');
     const kind = actor === undefined ? 'campaign' : 'actor';
@@ -66,11 +84,22 @@ export const sigmaTool = defineTool({
     const { database, communityRules } = caller.data;
     const filters = { source: sources, level: levels, logsource };
     const wanted = { kind, id, minConfidence, filters } as const;
-    const bundle = await buildBundle(database, caller.principal, wanted, await communityRules);
-    if (!bundle) throw new McpInputError(`There is no such ${kind}.`);
-    const from = bundle.rules.slice(start).map((rule) => prose(rule, MAX_RULE));
-    const rules = fitting(from, MAX_RULES);
-    const total = bundle.rules.length;
-    return { rules, total, nextOffset: offsetAfter(start + rules.length, total) };
+    const chosen = await chooseRules(database, caller.principal, wanted, await communityRules);
+    if (!chosen) throw new McpInputError(`There is no such ${kind}.`);
+    const { texts, skipped } = language
+      ? await queryTexts(chosen, language)
+      : { texts: textsOf(chosen), skipped: 0 };
+    const rules = fitting(
+      texts.slice(start).map((rule) => prose(rule, MAX_RULE)),
+      MAX_RULES,
+    );
+    const total = texts.length;
+    return { rules, total, skipped, nextOffset: offsetAfter(start + rules.length, total) };
   },
 });
+
+async function queryTexts(chosen: ChosenRules, language: QueryLanguage) {
+  const { data, skipped } = await queriesOf(chosen, language);
+  const texts = data.map(({ title, level, query }) => `${title} (${level ?? 'no level'})\n${query}`);
+  return { texts, skipped: skipped.length };
+}

@@ -39,6 +39,8 @@ from .types import (
     ReportList,
     Severity,
     SigmaLevel,
+    SigmaQueryLanguage,
+    SigmaRuleQueries,
     SigmaSource,
     SigmaStatus,
     TaxiiApiRoot,
@@ -1174,6 +1176,41 @@ class Operations:
             cache=cache,
         )
 
+    def get_actor_sigma_queries(
+        self,
+        id: str,
+        *,
+        min_confidence: Optional[int] = None,
+        source: Optional[Sequence[SigmaSource]] = None,
+        level: Optional[Sequence[SigmaLevel]] = None,
+        status: Optional[Sequence[SigmaStatus]] = None,
+        logsource: Optional[str] = None,
+        language: SigmaQueryLanguage,
+        cache: Optional[Cache] = None,
+    ) -> SigmaRuleQueries:
+        """Read the detection rules for an actor as queries.
+        The rules of the bundle in the language of a product, with the names of its tables and fields. A rule
+        that the language cannot express is left out and listed with the reason. A session of the application
+        does in place of a key.
+
+        GET /api/sigma/actor/{id}/queries
+
+        :param id: The id, a UUID.
+        :param min_confidence: Of indicators: confidence of at least this.
+        :param source: Rules of these sources. Repeated or with commas.
+        :param level: Rules of these levels. Repeated or with commas.
+        :param status: Rules of these statuses. Repeated or with commas.
+        :param logsource: Rules of this product, category or service, or of several at once:
+        `windows/process_creation`.
+        :param language: The language of the queries.
+        """
+
+        return cast(SigmaRuleQueries, self._transport.json(
+            f"/api/sigma/actor/{segment(id)}/queries",
+            query={"minConfidence": min_confidence, "source": source, "level": level, "status": status, "logsource": logsource, "language": language},
+            cache=cache,
+        ))
+
     def get_campaign_sigma(
         self,
         id: str,
@@ -1207,6 +1244,41 @@ class Operations:
             accept="application/yaml",
             cache=cache,
         )
+
+    def get_campaign_sigma_queries(
+        self,
+        id: str,
+        *,
+        min_confidence: Optional[int] = None,
+        source: Optional[Sequence[SigmaSource]] = None,
+        level: Optional[Sequence[SigmaLevel]] = None,
+        status: Optional[Sequence[SigmaStatus]] = None,
+        logsource: Optional[str] = None,
+        language: SigmaQueryLanguage,
+        cache: Optional[Cache] = None,
+    ) -> SigmaRuleQueries:
+        """Read the detection rules for a campaign as queries.
+        The rules of the bundle in the language of a product, with the names of its tables and fields. A rule
+        that the language cannot express is left out and listed with the reason. A session of the application
+        does in place of a key.
+
+        GET /api/sigma/campaign/{id}/queries
+
+        :param id: The id, a UUID.
+        :param min_confidence: Of indicators: confidence of at least this.
+        :param source: Rules of these sources. Repeated or with commas.
+        :param level: Rules of these levels. Repeated or with commas.
+        :param status: Rules of these statuses. Repeated or with commas.
+        :param logsource: Rules of this product, category or service, or of several at once:
+        `windows/process_creation`.
+        :param language: The language of the queries.
+        """
+
+        return cast(SigmaRuleQueries, self._transport.json(
+            f"/api/sigma/campaign/{segment(id)}/queries",
+            query={"minConfidence": min_confidence, "source": source, "level": level, "status": status, "logsource": logsource, "language": language},
+            cache=cache,
+        ))
 
     def list_actor_changes(
         self,

@@ -39,6 +39,16 @@ SigmaLevel = Literal["informational", "low", "medium", "high", "critical"]
 # Status of a Sigma rule that is in use.
 SigmaStatus = Literal["stable", "test", "experimental"]
 
+# A language of queries: Splunk’s SPL, KQL for Microsoft Sentinel or Defender XDR, Elastic’s ES|QL, or Lucene
+# for Elasticsearch and OpenSearch.
+SigmaQueryLanguage = Literal["splunk-spl", "sentinel-kql", "defender-kql", "elastic-esql", "elastic-lucene"]
+
+# Why a rule is not converted: the product has no table for its log source or no counterpart of a field; it
+# searches whole events for words; the language cannot compare a value, evaluate a regular expression or apply
+# a modifier; the condition or the detection does not conform to the specification; events never match; there
+# are too many comparisons; it is part of a correlation; or it has placeholders.
+SigmaUnconvertedReason = Literal["logsource", "field", "keywords", "value", "regex", "modifier", "condition", "detection", "never", "size", "correlation", "placeholder"]
+
 # Whether all is well with what was asked.
 HealthStatus = Literal["ok", "degraded"]
 
@@ -1086,6 +1096,72 @@ class TaxiiError(TypedDict):
     error_code: str
     # The status of the response.
     http_status: str
+
+
+class SigmaRuleQueryLogsource(TypedDict):
+    # The product, such as windows.
+    product: Optional[str]
+    # The category, such as process_creation.
+    category: Optional[str]
+    # The service, such as security.
+    service: Optional[str]
+
+
+class SigmaRuleQuery(TypedDict):
+    """A Sigma rule as a query."""
+
+    # The id of the rule, a UUID.
+    id: Optional[str]
+    # The title of the rule.
+    title: str
+    source: SigmaSource
+    # The file of a community rule.
+    file: Optional[str]
+    # What the rule detects.
+    description: Optional[str]
+    # The authors of the rule.
+    author: Optional[str]
+    # The licence of the rule; null: that of its collection.
+    license: Optional[str]
+    # The level of the rule.
+    level: Optional[str]
+    # The status of the rule.
+    status: Optional[str]
+    # The tags of the rule, such as attack.t1059.001.
+    tags: List[str]
+    logsource: SigmaRuleQueryLogsource
+    # false: the names of the product for this log source are not known. The query has the rule’s own names of
+    # fields, and no condition for the log source.
+    isMapped: bool
+    # The query.
+    query: str
+
+
+class SigmaUnconvertedRule(TypedDict):
+    """A Sigma rule that the language cannot express."""
+
+    # The id of the rule, a UUID.
+    id: Optional[str]
+    # The title of the rule.
+    title: str
+    source: SigmaSource
+    # The file of a community rule.
+    file: Optional[str]
+    reason: SigmaUnconvertedReason
+    # Such as the name of the field, for a person.
+    detail: str
+
+
+class SigmaRuleQueries(TypedDict):
+    """The Sigma rules of an actor or a campaign as queries."""
+
+    language: SigmaQueryLanguage
+    # The rules as queries.
+    data: List[SigmaRuleQuery]
+    # The rules that the language cannot express.
+    skipped: List[SigmaUnconvertedRule]
+    # How many indicators no rule can express, whatever the language.
+    skippedIndicators: int
 
 
 # manifest.json of a MISP feed: what MISP shows of an event, by the event’s uuid.

@@ -16,7 +16,9 @@ import type {
   ExportIndicatorsQuery,
   FeedGroup,
   FeedList,
+  GetActorSigmaQueriesQuery,
   GetActorSigmaQuery,
+  GetCampaignSigmaQueriesQuery,
   GetCampaignSigmaQuery,
   GetHealthQuery,
   GetSigmaNavigatorLayerQuery,
@@ -54,6 +56,7 @@ import type {
   ReadFeedQuery,
   Report,
   ReportList,
+  SigmaRuleQueries,
   TaxiiApiRoot,
   TaxiiCollection,
   TaxiiCollections,
@@ -486,6 +489,19 @@ export abstract class Operations {
   }
 
   /**
+   * Read the detection rules for an actor as queries.
+   * The rules of the bundle in the language of a product, with the names of its tables and fields. A rule
+   * that the language cannot express is left out and listed with the reason. A session of the application
+   * does in place of a key.
+   *
+   * `GET /api/sigma/actor/{id}/queries`
+   * @param id The id, a UUID.
+   */
+  getActorSigmaQueries(id: string, query: GetActorSigmaQueriesQuery, options: CallOptions = {}): Promise<SigmaRuleQueries> {
+    return this.transport.json({ path: `/api/sigma/actor/${segment(id)}/queries`, query: { ...query } }, options);
+  }
+
+  /**
    * Read detection rules for a campaign.
    * A bundle in YAML, a document a rule: network, file hash and host artifact rules for its indicators, and
    * rules for its techniques. Only a comment if there are no rules. A session of the application does in
@@ -496,6 +512,19 @@ export abstract class Operations {
    */
   getCampaignSigma(id: string, query: GetCampaignSigmaQuery = {}, options: CallOptions = {}): Promise<string> {
     return this.transport.text({ path: `/api/sigma/campaign/${segment(id)}`, query: { ...query }, accept: 'application/yaml' }, options);
+  }
+
+  /**
+   * Read the detection rules for a campaign as queries.
+   * The rules of the bundle in the language of a product, with the names of its tables and fields. A rule
+   * that the language cannot express is left out and listed with the reason. A session of the application
+   * does in place of a key.
+   *
+   * `GET /api/sigma/campaign/{id}/queries`
+   * @param id The id, a UUID.
+   */
+  getCampaignSigmaQueries(id: string, query: GetCampaignSigmaQueriesQuery, options: CallOptions = {}): Promise<SigmaRuleQueries> {
+    return this.transport.json({ path: `/api/sigma/campaign/${segment(id)}/queries`, query: { ...query } }, options);
   }
 
   /**

@@ -921,6 +921,83 @@ export type SigmaLevel = "informational" | "low" | "medium" | "high" | "critical
 /** Status of a Sigma rule that is in use. */
 export type SigmaStatus = "stable" | "test" | "experimental";
 
+/**
+ * A language of queries: Splunk’s SPL, KQL for Microsoft Sentinel or Defender XDR, Elastic’s ES|QL, or Lucene
+ * for Elasticsearch and OpenSearch.
+ */
+export type SigmaQueryLanguage = "splunk-spl" | "sentinel-kql" | "defender-kql" | "elastic-esql" | "elastic-lucene";
+
+/**
+ * Why a rule is not converted: the product has no table for its log source or no counterpart of a field; it
+ * searches whole events for words; the language cannot compare a value, evaluate a regular expression or
+ * apply a modifier; the condition or the detection does not conform to the specification; events never match;
+ * there are too many comparisons; it is part of a correlation; or it has placeholders.
+ */
+export type SigmaUnconvertedReason = "logsource" | "field" | "keywords" | "value" | "regex" | "modifier" | "condition" | "detection" | "never" | "size" | "correlation" | "placeholder";
+
+/** A Sigma rule as a query. */
+export interface SigmaRuleQuery {
+  /** The id of the rule, a UUID. */
+  id: string | null;
+  /** The title of the rule. */
+  title: string;
+  source: SigmaSource;
+  /** The file of a community rule. */
+  file: string | null;
+  /** What the rule detects. */
+  description: string | null;
+  /** The authors of the rule. */
+  author: string | null;
+  /** The licence of the rule; null: that of its collection. */
+  license: string | null;
+  /** The level of the rule. */
+  level: string | null;
+  /** The status of the rule. */
+  status: string | null;
+  /** The tags of the rule, such as attack.t1059.001. */
+  tags: string[];
+  logsource: {
+    /** The product, such as windows. */
+    product: string | null;
+    /** The category, such as process_creation. */
+    category: string | null;
+    /** The service, such as security. */
+    service: string | null;
+  };
+  /**
+   * false: the names of the product for this log source are not known. The query has the rule’s own names of
+   * fields, and no condition for the log source.
+   */
+  isMapped: boolean;
+  /** The query. */
+  query: string;
+}
+
+/** A Sigma rule that the language cannot express. */
+export interface SigmaUnconvertedRule {
+  /** The id of the rule, a UUID. */
+  id: string | null;
+  /** The title of the rule. */
+  title: string;
+  source: SigmaSource;
+  /** The file of a community rule. */
+  file: string | null;
+  reason: SigmaUnconvertedReason;
+  /** Such as the name of the field, for a person. */
+  detail: string;
+}
+
+/** The Sigma rules of an actor or a campaign as queries. */
+export interface SigmaRuleQueries {
+  language: SigmaQueryLanguage;
+  /** The rules as queries. */
+  data: SigmaRuleQuery[];
+  /** The rules that the language cannot express. */
+  skipped: SigmaUnconvertedRule[];
+  /** How many indicators no rule can express, whatever the language. */
+  skippedIndicators: number;
+}
+
 /** Whether all is well with what was asked. */
 export type HealthStatus = "ok" | "degraded";
 
@@ -1327,6 +1404,22 @@ export interface GetActorSigmaQuery {
   logsource?: string | undefined;
 }
 
+/** The query of {@link Operations.getActorSigmaQueries}. */
+export interface GetActorSigmaQueriesQuery {
+  /** Of indicators: confidence of at least this. */
+  minConfidence?: number | undefined;
+  /** Rules of these sources. Repeated or with commas. */
+  source?: SigmaSource[] | undefined;
+  /** Rules of these levels. Repeated or with commas. */
+  level?: SigmaLevel[] | undefined;
+  /** Rules of these statuses. Repeated or with commas. */
+  status?: SigmaStatus[] | undefined;
+  /** Rules of this product, category or service, or of several at once: `windows/process_creation`. */
+  logsource?: string | undefined;
+  /** The language of the queries. */
+  language: SigmaQueryLanguage;
+}
+
 /** The query of {@link Operations.getCampaignSigma}. */
 export interface GetCampaignSigmaQuery {
   /** Of indicators: confidence of at least this. */
@@ -1339,6 +1432,22 @@ export interface GetCampaignSigmaQuery {
   status?: SigmaStatus[] | undefined;
   /** Rules of this product, category or service, or of several at once: `windows/process_creation`. */
   logsource?: string | undefined;
+}
+
+/** The query of {@link Operations.getCampaignSigmaQueries}. */
+export interface GetCampaignSigmaQueriesQuery {
+  /** Of indicators: confidence of at least this. */
+  minConfidence?: number | undefined;
+  /** Rules of these sources. Repeated or with commas. */
+  source?: SigmaSource[] | undefined;
+  /** Rules of these levels. Repeated or with commas. */
+  level?: SigmaLevel[] | undefined;
+  /** Rules of these statuses. Repeated or with commas. */
+  status?: SigmaStatus[] | undefined;
+  /** Rules of this product, category or service, or of several at once: `windows/process_creation`. */
+  logsource?: string | undefined;
+  /** The language of the queries. */
+  language: SigmaQueryLanguage;
 }
 
 /** The query of {@link Operations.listActorChanges}. */
