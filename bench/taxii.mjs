@@ -60,15 +60,15 @@ export async function taxii(databaseUrl) {
   }
 }
 
-/** Gives the indicators dates of changes as imports do; `generate` writes them all at once. */
+/** Gives the rows dates of changes as imports do; `generate` writes them all at once. */
 async function spreadChanges(database) {
   await database.query('truncate change_date');
   await database.query(`
     insert into change_date (first_number, last_number, first_date, revision)
     select first, first + ${BATCH} - 1, 1700000000000000 + 4 * first, 1 + first / ${BATCH}
-    from (select generate_series(0, max(coalesce(change_number, number)), ${BATCH}) as first from indicator) as batches`);
+    from (select generate_series(0, last_value, ${BATCH}) as first from change_number) as batches`);
   await database.query('update change_date set modified = first_date');
-  await database.query('vacuum analyze indicator, change_date');
+  await database.query('vacuum analyze indicator, relationship, change_date');
 }
 
 async function ask(url, key) {

@@ -249,19 +249,22 @@ export interface Tables {
   link_history: {
     from_id: string;
     to_id: string;
+    type: RelationshipType;
     from_kind: EntityKind;
     to_kind: EntityKind;
     tlp: Tlp;
     from_revision: number;
     to_revision: number;
+    ended_number: number | null;
   };
-  /** The same of actors and campaigns. */
+  /** The same of actors, campaigns, techniques and software. */
   entity_history: {
     id: string;
     kind: EntityKind;
     from_revision: number;
     to_revision: number;
     state: Jsonb<Record<string, unknown>>;
+    ended_number: number | null;
   };
   /** The lengths of the prefixes of networks. */
   network_prefix: { type: IndicatorType; length: number };
@@ -350,6 +353,8 @@ export interface Tables {
     revision: number;
     modified_at: Date | null;
     withdrawn: Generated<boolean>;
+    change_number: Generated<number>;
+    stix_ids: Generated<string[]>;
   };
   campaign: {
     id: string;
@@ -369,6 +374,8 @@ export interface Tables {
     revision: number;
     modified_at: Date | null;
     withdrawn: Generated<boolean>;
+    change_number: Generated<number>;
+    stix_ids: Generated<string[]>;
   };
   technique: {
     id: string;
@@ -385,6 +392,8 @@ export interface Tables {
     revision: number;
     modified_at: Date | null;
     withdrawn: Generated<boolean>;
+    change_number: Generated<number>;
+    stix_ids: Generated<string[]>;
   };
   software: {
     id: string;
@@ -402,6 +411,8 @@ export interface Tables {
     revision: number;
     modified_at: Date | null;
     withdrawn: Generated<boolean>;
+    change_number: Generated<number>;
+    stix_ids: Generated<string[]>;
   };
   report: {
     id: string;
@@ -451,7 +462,7 @@ export interface Tables {
     tlp: Tlp;
     source_id: string;
     revision: number;
-    change_number: Generated<number | null>;
+    change_number: Generated<number>;
   };
   external_id: { external_id: string; entity_id: string; entity_kind: EntityKind };
   /** A statement of one source about one object, with the entity that the object belongs to now. */

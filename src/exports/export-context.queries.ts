@@ -89,7 +89,9 @@ async function readRelationships(db: Db, principal: Principal, ids: string[]): P
   return rows;
 }
 
-const KINDS = ['actor', 'campaign', 'technique', 'software'] as const;
+/** The kinds of entities that objects with context have. */
+export const CONTEXT_KINDS = ['actor', 'campaign', 'technique', 'software'] as const;
+export type ContextKind = (typeof CONTEXT_KINDS)[number];
 
 /** Returns the visible ones of these entities, of all kinds. */
 export async function readEntities(
@@ -97,11 +99,12 @@ export async function readEntities(
   principal: Principal,
   ids: readonly string[],
 ): Promise<ExportEntity[]> {
-  const lists = await Promise.all(KINDS.map((kind) => readKind(db, principal, kind, ids)));
+  const lists = await Promise.all(CONTEXT_KINDS.map((kind) => readKind(db, principal, kind, ids)));
   return lists.flat();
 }
 
-const columns = (kind: EntityKind) =>
+/** Returns the columns of a kind of entity that not all have. */
+export const entityColumns = (kind: EntityKind) =>
   sql.raw(
     {
       actor: `actor.aliases, attack_group_id as "attackId", country, motivation, sophistication,
@@ -115,17 +118,21 @@ const columns = (kind: EntityKind) =>
     }[kind],
   );
 
-async function readKind(db: Db, principal: Principal, kind: (typeof KINDS)[number], ids: readonly string[]) {
+async function readKind(db: Db, principal: Principal, kind: ContextKind, ids: readonly string[]) {
   const { rows } = await sql<ExportEntity>`
     select id, ${kind} as kind, name, description, confidence, tlp, stated_at as "statedAt",
       created_at as "createdAt",
-      coalesce(modified_at, created_at) as "modifiedAt", ${columns(kind)},
+      coalesce(modified_at, created_at) as "modifiedAt", ${entityColumns(kind)},
       coalesce((select array_agg(distinct stated.id collate "C")
         from entity_source as s, unnest(s.external_ids) as stated (id)
         where s.entity_id = ${sql.ref(`${kind}.id`)} and ${visible('entity_source', principal, 's')}), '{}') as "externalIds"
     from ${sql.table(kind)} where id = any(${[...ids]}::uuid[]) and ${visible(kind, principal)}
   `.execute(db);
-  return rows.map((row) => ('aliases' in row ? { ...row, aliases: row.aliases.map(aliasName) } : row));
+  return rows.map(withAliasNames);
+}
+
+export function withAliasNames<Entity extends ExportEntity>(row: Entity): Entity {
+  return 'aliases' in row ? { ...row, aliases: row.aliases.map(aliasName) } : row;
 }
 
 /** Returns the name of an alias: those of actors also hold `namedBy`. */

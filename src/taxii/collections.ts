@@ -1,5 +1,6 @@
 import type { Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
+import type { ContextKind } from '../exports/export-context.queries.ts';
 import { collectionOf, type Feed, readerOf } from '../feeds/feed.ts';
 import { findFeeds, listFeeds } from '../feeds/feeds.queries.ts';
 import { tlpName } from '../formats/format.ts';
@@ -9,7 +10,7 @@ import { uuidv5 } from '../model/identity.ts';
 import { compareTlp } from '../model/statement.ts';
 import { TLPS } from '../model/vocabulary.ts';
 
-/** A collection of TAXII 2.1 (§5), with the indicators that it has for a reader. */
+/** A collection of TAXII 2.1 (§5), with the objects that it has for a reader. */
 export interface Collection {
   id: string;
   /** May stand for the id in URLs. */
@@ -17,7 +18,10 @@ export interface Collection {
   title: string;
   description: string;
   principal: Principal;
+  /** Of its indicators. */
   filters: IndicatorFilters;
+  /** The objects that it has besides indicators. */
+  entityKinds: readonly ContextKind[];
 }
 
 /** A key, as far as it decides which collections it can read. */
@@ -41,27 +45,44 @@ export async function listCollections(db: Db, reader: Reader): Promise<Collectio
   if (boundFeeds.length > 0) return (await findFeeds(db, boundFeeds)).map((feed) => ofFeed(feed, principal));
   const may = (scope: Scope) => scopes.length === 0 || scopes.includes(scope);
   const feeds = may('feeds:read') ? await listFeeds(db, principal.tlpCeiling) : [];
+  const entityKinds = kindsFor(may);
   return [
-    ...(may('indicators:read') ? [everything(principal), ...byTlp(principal)] : []),
+    ...(may('indicators:read') ? [everything(principal), ...byTlp(principal)] : []).map((collection) => ({
+      ...collection,
+      entityKinds,
+    })),
     ...feeds.map((feed) => ofFeed(feed, principal)),
   ];
 }
 
-const everything = (principal: Principal): Collection => ({
+/** Techniques and software are read with actors and with campaigns; no scope is theirs alone. */
+function kindsFor(may: (scope: Scope) => boolean): ContextKind[] {
+  const [actors, campaigns] = [may('actors:read'), may('campaigns:read')];
+  return [
+    ...(actors ? (['actor'] as const) : []),
+    ...(campaigns ? (['campaign'] as const) : []),
+    ...(actors || campaigns ? (['technique', 'software'] as const) : []),
+  ];
+}
+
+const WITH_CONTEXT = ', with actors, campaigns, techniques, software and their relationships';
+
+/** Clients find collections by their titles, so that these stay. */
+const everything = (principal: Principal): Omit<Collection, 'entityKinds'> => ({
   id: asVersion4(uuidv5('all', NAMESPACE)),
   alias: 'all',
   title: 'All indicators',
-  description: 'All indicators that the key can read.',
+  description: `All indicators that the key can read${WITH_CONTEXT}.`,
   principal,
   filters: {},
 });
 
-const byTlp = (principal: Principal): Collection[] =>
+const byTlp = (principal: Principal): Omit<Collection, 'entityKinds'>[] =>
   TLPS.filter((tlp) => compareTlp(tlp, principal.tlpCeiling) <= 0).map((tlp) => ({
     id: asVersion4(uuidv5(`tlp ${tlp}`, NAMESPACE)),
     alias: `tlp-${tlp.toLowerCase().replace('_', '-')}`,
     title: `Up to TLP:${tlpName(tlp)}`,
-    description: `All indicators up to TLP:${tlpName(tlp)}.`,
+    description: `All indicators up to TLP:${tlpName(tlp)}${WITH_CONTEXT}.`,
     principal: { ...principal, tlpCeiling: tlp },
     filters: {},
   }));
@@ -77,5 +98,7 @@ function ofFeed(feed: Feed, reader: Principal): Collection {
     description: [feed.description, beyond].filter(Boolean).join(' '),
     principal: readerOf(feed, reader),
     filters,
+    // A feed is a list of indicators: its filters select nothing else, and a key that is bound to it can read nothing else.
+    entityKinds: [],
   };
 }

@@ -3,6 +3,7 @@ import { STATE_COLUMNS } from '../changes/history.queries.ts';
 import type { Db } from '../db/database.ts';
 import { dateOfChange } from '../db/revision/change-dates.ts';
 import { type Principal, visible } from '../db/visibility.ts';
+import type { ContextKind } from '../exports/export-context.queries.ts';
 import { type Column, rowReader } from '../exports/export-row.ts';
 import { rowQuery } from '../exports/exports.queries.ts';
 import type { ExportIndicator } from '../formats/format.ts';
@@ -17,15 +18,19 @@ import {
 import { INDICATOR_TYPES, type IndicatorType, type Severity, type Tlp } from '../model/vocabulary.ts';
 import { isAnyVersion, type Match } from './match.ts';
 
-/** The indicators of a collection, for a reader. */
+/** The contents of a collection, for a reader. */
 export interface Rows {
   principal: Principal;
+  /** Of its indicators. */
   filters: IndicatorFilters;
+  /** The other objects that it has besides indicators, with the relationships between all of them. */
+  entityKinds: readonly ContextKind[];
   match: Match;
 }
 
-/** An indicator with the time of its first object, in microseconds since 1970. */
+/** An indicator with its place in the order of changes and the time of its first object, in microseconds since 1970. */
 export interface DatedRow {
+  place: number;
   date: number;
   row: ExportIndicator;
 }
@@ -79,7 +84,7 @@ function matchConditions({ type, version, id }: Match) {
 }
 
 /** A range of change numbers; `upTo` null: to the end. */
-interface Places {
+export interface Places {
   from: number;
   upTo: number | null;
 }
@@ -95,14 +100,16 @@ export async function findRows(
   const place = placeOf(rows);
   const selection = { principal, filters: { ...filters, ...(match.id && { ids: match.id }) } };
   const query = rowQuery(db, selection, FORMAT, true)
-    .select(dateOfChange(place).as('date'))
+    .select([place.as('place'), dateOfChange(place).as('date')])
     .where(sql<SqlBool>`${place} >= ${from}::bigint`)
     .$if(upTo !== null, (all) => all.where(sql<SqlBool>`${place} <= ${upTo}::bigint`))
     .$call((all) => matchConditions(match).reduce((some, condition) => some.where(condition), all))
     .orderBy(place)
     .limit(most);
-  const found = (await query.execute()) as unknown as (Record<Column, string> & { date: number })[];
-  return found.map(({ date, ...row }) => ({
+  const found = (await query.execute()) as unknown as (Record<Column, string> &
+    Pick<DatedRow, 'place' | 'date'>)[];
+  return found.map(({ place, date, ...row }) => ({
+    place,
     date,
     row: readRow(FORMAT.columns.map((column) => row[column])),
   }));
@@ -140,6 +147,10 @@ export interface Held {
   since: number;
 }
 
+/** Returns the condition that a client may have got an object of a state in the history `h`. */
+export const isHeld = ({ base, since }: Held) => sql<SqlBool>`(h.to_revision > ${since}::bigint
+  ${base === null ? sql`` : sql`or (h.from_revision <= ${base[1]}::bigint and h.to_revision >= ${base[0]}::bigint)`})`;
+
 /**
  * Returns the last visible states, one for each type of object, of indicators that are hidden now, or are another type of object because they are for
  * detection now or are not any more; of a feed, of those that have been in it as far as the history goes back. An expiry is no end:
@@ -149,12 +160,10 @@ export interface Held {
 export async function findEndedStates(
   db: Db,
   { principal, filters, match }: Rows,
-  { base, since }: Held,
+  held: Held,
   from: number,
   most: number,
 ): Promise<EndedState[]> {
-  const isHeld = sql<SqlBool>`(h.to_revision > ${since}::bigint
-    ${base === null ? sql`` : sql`or (h.from_revision <= ${base[1]}::bigint and h.to_revision >= ${base[0]}::bigint)`})`;
   // A client may have both types of object that an indicator has been: each has its end. A CVE is always the same.
   const isIndicator = sql<boolean>`(for_detection or type = 'CVE')`;
   const { rows } = await sql<EndedState>`
@@ -168,7 +177,7 @@ export async function findEndedStates(
           not ${visible('indicator', principal)} as is_hidden, indicator.for_detection as is_for_detection,
           h.to_revision, ${stateOf('h')}
         from indicator join indicator_history as h on h.indicator_id = indicator.id
-        where ${OWN_NUMBER} >= ${from}::bigint and ${isHeld}
+        where ${OWN_NUMBER} >= ${from}::bigint and ${isHeld(held)}
           ${match.id ? sql`and indicator.id = any(${match.id}::text[]::uuid[])` : sql``}
       ) as ended
       where ${visible('indicator', principal, 'ended')}

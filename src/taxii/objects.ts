@@ -12,16 +12,12 @@ import { indicatorObjects } from '../formats/stix/indicators.ts';
 import { observableTypes } from '../formats/stix/observed-data.ts';
 import { compareTlp } from '../model/statement.ts';
 import { INDICATOR_TYPES, TLPS, type Tlp } from '../model/vocabulary.ts';
+import { anyVersion, type DatedObject, dated, type Wanted, wants } from './dated-object.ts';
 import { endOf } from './ended-objects.ts';
-import { isAnyVersion, type Match } from './match.ts';
+import { entityObjects } from './entity-objects.ts';
 import { findEndedStates, findRows, type Held, type Rows } from './objects.queries.ts';
 import type { Observables } from './observables.ts';
-
-/** An object with the time at which it was added to the collection, in microseconds since 1970. */
-export interface DatedObject {
-  date: number;
-  object: StixObject;
-}
+import type { Relationships } from './relationship-objects.ts';
 
 /** The place that a client has reached in a collection. */
 export interface Reached {
@@ -48,26 +44,28 @@ export interface ObjectSource {
   /** One snapshot. */
   db: Db;
   observables: Observables;
+  relationships: Relationships;
 }
 
-/** The first object of a change is the end of what the indicator was. A hidden one has no others, and may have two ends. */
+/** The first object of a change of an indicator is the end of what it was. A hidden one has no others, and may have two ends. */
 const NEW_OBJECTS = 1;
 const MAX_ENDS = 2;
 
 /**
  * Returns the next objects of a collection in the order in which they were added (TAXII 2.1 §3.4), from one snapshot. Every
  * object that is visible comes once after its last change; of what was visible before and is not any more, or has become another
- * type of object, an end comes to clients that may have it.
+ * object, an end comes to clients that may have it.
  */
 export async function nextObjects(
-  { db, observables }: ObjectSource,
+  { db, observables, relationships }: ObjectSource,
   { reached: { after, held: given }, limit, withEnds, ...rows }: Asked,
 ): Promise<Page> {
   const start = after === null ? null : await findChangePlace(db, after);
   const from = start?.number ?? 0;
   const base: Held['base'] = start && [start.revision, start.modified];
   const held = given ?? { base, since: await readRevision(db) };
-  const [wanted, ids] = [wants(rows.match), await indicatorIds(db, observables, rows)];
+  const [isOf, ids] = [wants(rows.match), await indicatorIds(db, observables, rows)];
+  const isWanted = (object: DatedObject) => object.date > (after ?? Number.NEGATIVE_INFINITY) && isOf(object);
   const among = ids === undefined ? rows : { ...rows, match: { ...rows.match, id: ids } };
   // An end is a version of its own.
   const mayHold = withEnds && (held.base !== null || given !== null) && anyVersion(rows.match);
@@ -75,20 +73,21 @@ export async function nextObjects(
   const most = limit + MAX_ENDS + 1;
   const ended = mayHold ? await findEndedStates(db, among, held, from, most) : [];
   // Many hidden rows may lie before the next visible one: those that the page cannot have are not looked for.
-  const upTo = ended.length < most ? null : (ended.at(-1)?.place ?? null);
-  const found = await findRows(db, among, { from, upTo }, most);
+  const upToEnd = ended.length < most ? null : (ended.at(-1)?.place ?? null);
+  const found = await findRows(db, among, { from, upTo: upToEnd }, most);
+  const upTo = found.length < most ? upToEnd : (found.at(-1)?.place ?? null);
+  const wanted: Wanted = { places: { from, upTo }, held: mayHold ? held : null, isWanted, most };
   const objects = [
-    ...CONSTANTS.filter(({ tlp }) => tlp === null || compareTlp(tlp, rows.principal.tlpCeiling) <= 0),
-    ...ended.map((state) => ({ date: state.date, object: endOf(state) })),
-    ...found.flatMap(({ date, row }) => dated(date + NEW_OBJECTS, indicatorObjects(row))),
-  ]
-    .filter((object) => object.date > (after ?? Number.NEGATIVE_INFINITY) && wanted(object))
-    .sort((a, b) => a.date - b.date);
+    ...[
+      ...CONSTANTS.filter(({ tlp }) => tlp === null || compareTlp(tlp, rows.principal.tlpCeiling) <= 0),
+      ...ended.map((state) => ({ date: state.date, object: endOf(state) })),
+      ...found.flatMap(({ date, row }) => dated(date + NEW_OBJECTS, indicatorObjects(row))),
+    ].filter(isWanted),
+    ...(await entityObjects(db, rows, wanted)),
+    ...(await relationships.find(db, rows, wanted)),
+  ].sort((a, b) => a.date - b.date);
   return { objects: objects.slice(0, limit), hasMore: objects.length > limit, held };
 }
-
-const dated = (first: number, objects: readonly StixObject[]): DatedObject[] =>
-  objects.map((object, place) => ({ date: first + place, object }));
 
 /** The objects of every collection: the same for all, so they have the time of their last version. */
 const CONSTANTS: readonly (DatedObject & { tlp: Tlp | null })[] = [
@@ -99,32 +98,6 @@ const CONSTANTS: readonly (DatedObject & { tlp: Tlp | null })[] = [
 /** Returns when an object was last modified, in milliseconds since 1970. */
 function timeOf({ modified, created }: StixObject): number {
   return Date.parse(String(modified ?? created));
-}
-
-/**
- * Returns the version of an object (§3.4.1): when it was modified, else created, else added to the collection.
- */
-export function versionOf({ date, object }: DatedObject): string {
-  return String(object.modified ?? object.created ?? timestampOf(date));
-}
-
-/** Returns a time with microseconds. @param date in microseconds since 1970 */
-export function timestampOf(date: number): string {
-  const micros = String(date % 1_000).padStart(3, '0');
-  return new Date(Math.floor(date / 1_000)).toISOString().replace('Z', `${micros}Z`);
-}
-
-/** Returns whether versions of any time are wanted. */
-const anyVersion = ({ version }: Match) => version?.some(isAnyVersion) ?? true;
-
-/** Returns whether an object is wanted. */
-function wants({ id, type, version, spec_version: specVersion }: Match) {
-  const isAny = anyVersion({ version });
-  return (dated: DatedObject) =>
-    (id?.includes(dated.object.id) ?? true) &&
-    (type?.includes(String(dated.object.type)) ?? true) &&
-    (specVersion?.includes('2.1') ?? true) &&
-    (isAny || version?.includes(new Date(versionOf(dated)).toISOString()));
 }
 
 /** Returns the ids of the indicators whose objects have the wanted ids; undefined: any. */

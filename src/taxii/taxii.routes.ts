@@ -8,7 +8,8 @@ import { KEY_OR_BASIC, NO_CACHE } from '../http/routes.ts';
 import type { Scope } from '../model/account.ts';
 import { tokenSealer } from '../secrets/sealed-token.ts';
 import { type Collection, listCollections } from './collections.ts';
-import { type DatedObject, nextObjects, type Page, timestampOf, versionOf } from './objects.ts';
+import { type DatedObject, timestampOf, versionOf } from './dated-object.ts';
+import { nextObjects, type Page } from './objects.ts';
 import { openObservables } from './observables.ts';
 import {
   ObjectQuery,
@@ -19,6 +20,7 @@ import {
   sealNext,
   VersionsQuery,
 } from './parameters.ts';
+import { openRelationships } from './relationship-objects.ts';
 import { ROOT, STIX_TYPE, TAXII, TAXII_TYPE } from './resources.ts';
 import { OPERATIONS } from './taxii.schema.ts';
 
@@ -46,7 +48,7 @@ interface Options {
 export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
   const { database, publicAddress } = options;
   const sealer = tokenSealer(options.secret, 'next of TAXII');
-  const observables = openObservables();
+  const lookups = { observables: openObservables(), relationships: openRelationships() };
 
   /** Registers a resource under its URL with the slash that the standard has, and without. */
   const get = (url: string, operation: keyof typeof OPERATIONS, querystring: TSchema | null, read: Read) => {
@@ -99,7 +101,7 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
 
   get(`${ROOT}/`, 'root', null, async () => ({
     title: 'Tipline',
-    description: 'Indicators as STIX 2.1, read-only.',
+    description: 'Indicators, with actors, campaigns and their relationships, as STIX 2.1, read-only.',
     versions: [TAXII_TYPE],
     max_content_length: MAX_CONTENT,
   }));
@@ -152,10 +154,14 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
     return dated(reply, (await find(match, reached.after)).objects, null, reached.after);
   }
 
-  const read = ({ principal, filters }: Collection, query: PageQuery, withEnds: boolean): Promise<Page> =>
+  const read = (
+    { principal, filters, entityKinds }: Collection,
+    query: PageQuery,
+    withEnds: boolean,
+  ): Promise<Page> =>
     database.read((db) =>
       inSnapshot(db, (snapshot) =>
-        nextObjects({ db: snapshot, observables }, { principal, filters, ...query, withEnds }),
+        nextObjects({ db: snapshot, ...lookups }, { principal, filters, entityKinds, ...query, withEnds }),
       ),
     );
 };

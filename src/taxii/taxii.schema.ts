@@ -48,7 +48,8 @@ const ApiRoot = Type.Object(
 const collection = {
   id: COLLECTION,
   title: 'All indicators',
-  description: 'All indicators that the key can read.',
+  description:
+    'All indicators that the key can read, with actors, campaigns, techniques, software and their relationships.',
   alias: 'all',
   can_read: true,
   can_write: false,
@@ -224,7 +225,8 @@ export const OPERATIONS = {
     operationId: 'listTaxiiCollections',
     summary: 'List the collections',
     description:
-      'All indicators, those up to each TLP, and each saved feed: those that the scopes and the TLP ceiling of the key allow.',
+      'All indicators and those up to each TLP, with the actors, campaigns and relationships for which the key has scopes, and each saved ' +
+      'feed: those that the scopes and the TLP ceiling of the key allow.',
     response: responses(Collections, 'The collections.', [400]),
   },
   collection: {
@@ -238,7 +240,7 @@ export const OPERATIONS = {
     summary: 'Get the objects of a collection',
     description:
       'The oldest first. X-TAXII-Date-Added-Last is the `added_after` of the next request; `next` goes on within one. Objects that ' +
-      'were whitelisted or restricted since come with their end, if the client may have them.',
+      'were whitelisted, restricted or deleted since come with their end, if the client may have them.',
     params: Type.Object({ collection: path.collection }),
     response: responses(Envelope, 'Objects.', [400, 404], DATES),
   },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFeed } from '../../src/feeds/feeds.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { actorRecord, campaignRecord, relationshipRecord } from '../support/records.ts';
 
 const TYPE = 'application/taxii+json;version=2.1';
 const ROOT = '/taxii2/root';
@@ -21,11 +22,19 @@ onEveryEngine((engine) => {
   let withDates: string[];
   beforeAll(async () => {
     harness = await startHarness(engine);
-    await harness.load(
-      Array.from({ length: COUNT }, (_, i) =>
-        indicatorRecord('DOMAIN', `host-${i}.example`, { forDetection: i % 5 !== 0 }),
+    await harness.load([
+      ...Array.from({ length: COUNT }, (_, i) =>
+        indicatorRecord('DOMAIN', `host-${i}.example`, {
+          externalIds: [`host:${i}`],
+          forDetection: i % 5 !== 0,
+        }),
       ),
-    );
+      actorRecord('Actor'),
+      campaignRecord('Operation'),
+      relationshipRecord('campaign:Operation', 'attributed-to', 'actor:Actor'),
+      relationshipRecord('host:1', 'indicates', 'actor:Actor'),
+      relationshipRecord('host:5', 'indicates', 'campaign:Operation'),
+    ]);
     const by = { who: 'test', now: NOW, reason: 'ours' };
     const feed = {
       name: 'Hosts',

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { actorRecord, relationshipRecord } from '../support/records.ts';
 
 const run = promisify(execFile);
 const TYPE = 'application/taxii+json;version=2.1';
@@ -21,6 +22,7 @@ interface StixObject {
   pattern?: string;
   valid_until?: string;
   revoked?: boolean;
+  source_ref?: string;
 }
 interface Page {
   status: number;
@@ -47,7 +49,8 @@ onEveryEngine((engine) => {
   });
   afterEach(() => harness.close());
 
-  const host = (index: number, fields = {}) => indicatorRecord('DOMAIN', `host-${index}.example`, fields);
+  const host = (index: number, fields = {}) =>
+    indicatorRecord('DOMAIN', `host-${index}.example`, { externalIds: [`host:${index}`], ...fields });
   const basic = () => `Basic ${btoa(`user:${key}`)}`;
   async function get(url: string, headers: Record<string, string>, query: Query = {}): Promise<Page> {
     const parameters = new URLSearchParams(query);
@@ -89,6 +92,13 @@ onEveryEngine((engine) => {
       .map(({ name }) => String(name))
       .sort();
   }
+  /** The sources of the relationships of a client. */
+  function relationshipsOf(received: readonly StixObject[]): (string | undefined)[] {
+    const newest = new Map(received.map((object) => [object.id, object]));
+    return [...newest.values()]
+      .filter(({ type, revoked }) => type === 'relationship' && !revoked)
+      .map(({ source_ref }) => received.find(({ id }) => id === source_ref)?.name);
+  }
   const listed = async () =>
     (await harness.get('/api/v1/indicators?pageSize=500'))
       .json()
@@ -104,7 +114,12 @@ onEveryEngine((engine) => {
    */
   async function follow(poll: Poll, repeats: boolean): Promise<StixObject[]> {
     harness.clock.now = new Date();
-    await harness.load(Array.from({ length: COUNT }, (_, i) => host(i)));
+    await harness.load([
+      ...Array.from({ length: COUNT }, (_, i) => host(i)),
+      actorRecord('Actor'),
+      relationshipRecord('host:3', 'indicates', 'actor:Actor'),
+      relationshipRecord('host:7', 'indicates', 'actor:Actor'),
+    ]);
     const first = await poll();
     expect(duplicates(first)).toEqual([]);
     expect(copyOf(first)).toEqual(await listed());
@@ -129,6 +144,7 @@ onEveryEngine((engine) => {
     const all = [...first, ...second, ...third];
     expect(copyOf(all)).toEqual(await listed());
     expect(copyOf(all)).not.toContain('host-7.example');
+    expect(relationshipsOf(all)).toEqual(['host-3.example']);
     return all;
   }
 

@@ -65,4 +65,56 @@ describe.each(emptyDatabases())('migration on %s from an earlier version', (_, o
     );
     expect(rows).toEqual([{ email: 'a@example.org', password_hash: 'the hash' }]);
   });
+
+  it('numbers and dates the actors and relationships that are there, after all indicators', async () => {
+    const rows = await migrated(
+      '0035',
+      async (db) => {
+        await sql`insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at)
+          values (${ID}, 'A', 'import', 'CLEAR', 50, 'HIGH', now())`.execute(db);
+        await sql`insert into actor (id, name, aliases, motivation, retired, target_sectors, target_countries, confidence, tlp, source_id,
+            created_at, revision)
+          values (${ID}, 'A', '[]', 'ESPIONAGE', false, '{}', '{}', 50, 'CLEAR', ${ID}, now(), 1)`.execute(
+          db,
+        );
+        await sql`insert into entity_source (entity_kind, object_id, source_id, entity_id, external_ids, tlp, confidence, columns,
+            first_imported_at)
+          values ('actor', ${ID}, ${ID}, ${ID}, array['attack:intrusion-set--A', 'misp-galaxy:A', 'threat-actor--' || ${ID}], 'CLEAR', 50,
+            '{}', now())`.execute(db);
+        await sql`insert into relationship (from_id, to_id, type, from_kind, to_kind, tlp, source_id, revision, change_number)
+          values (gen_random_uuid(), ${ID}, 'indicates', 'indicator', 'actor', 'CLEAR', ${ID}, 1, null)`.execute(
+          db,
+        );
+        await sql`update revision set value = 1, last_number = 1`.execute(db);
+        await sql`insert into change_date values (1, nextval('change_number'), (extract(epoch from now()) * 1000000)::bigint + 1000, 1, 0)`.execute(
+          db,
+        );
+      },
+      async (db) => {
+        const [actor, relationship, dates, states] = await Promise.all([
+          db.selectFrom('actor').select(['change_number', 'stix_ids']).executeTakeFirstOrThrow(),
+          db.selectFrom('relationship').select('change_number').executeTakeFirstOrThrow(),
+          db.selectFrom('change_date').selectAll().orderBy('first_number').execute(),
+          db.selectFrom('entity_history').selectAll().execute(),
+        ]);
+        return {
+          numbers: [actor.change_number, relationship.change_number],
+          ids: actor.stix_ids,
+          dates,
+          states,
+        };
+      },
+    );
+    expect(rows.ids).toEqual(['attack:intrusion-set--A', `threat-actor--${ID}`]);
+    expect(rows.states).toEqual([]);
+    const [before, added] = rows.dates.slice(-2);
+    expect(added).toMatchObject({ first_number: (before?.last_number ?? 0) + 1, revision: 1 });
+    expect(added?.first_date).toBeGreaterThan(before?.first_date ?? 0);
+    for (const number of rows.numbers) {
+      expect(number).toBeGreaterThanOrEqual(added?.first_number ?? 0);
+      expect(number).toBeLessThanOrEqual(added?.last_number ?? 0);
+    }
+    // Neither is of the beginning of time.
+    for (const { modified } of rows.dates) expect(modified).toBeGreaterThan(0);
+  });
 });

@@ -46,7 +46,7 @@ onEveryEngine((engine) => {
     const { db } = tipline;
     const rows = async (query: ReturnType<typeof sql>) => (await query.execute(db)).rows;
     const shown = (table: string) =>
-      rows(sql`select to_jsonb(t) - '{created_at,modified_at,revision}'::text[] as row from ${sql.table(table)} as t
+      rows(sql`select to_jsonb(t) - '{created_at,modified_at,revision,change_number}'::text[] as row from ${sql.table(table)} as t
         where not withdrawn order by id`);
     return {
       indicators:

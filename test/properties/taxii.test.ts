@@ -1,18 +1,32 @@
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { type Database, inSnapshot } from '../../src/db/database.ts';
+import { CONTEXT_KINDS } from '../../src/exports/export-context.queries.ts';
+import type { ExportEntity } from '../../src/formats/format.ts';
+import {
+  type End,
+  entityIds,
+  indication,
+  isOfAttack,
+  relationship,
+} from '../../src/formats/stix/entities.ts';
 import type { IndicatorFilters } from '../../src/indicators/read/indicators.queries.ts';
 import { listIndicators } from '../../src/indicators/read/list.queries.ts';
 import { TIPLINE_EXTENSION } from '../../src/model/identity.ts';
+import { compareTlp } from '../../src/model/statement.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
-import { type DatedObject, nextObjects, type Reached } from '../../src/taxii/objects.ts';
+import type { DatedObject } from '../../src/taxii/dated-object.ts';
+import { nextObjects, type Reached } from '../../src/taxii/objects.ts';
 import { openObservables } from '../../src/taxii/observables.ts';
+import { openRelationships } from '../../src/taxii/relationship-objects.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { changeWorld, FILTERS, tlp, WORLD_ACTIONS } from './change-world.ts';
+import { changeWorld, ENTITY_ACTIONS, FILTERS, tlp, WORLD_ACTIONS } from './change-world.ts';
 import { runs } from './runs.ts';
 
 const action = fc.oneof(
   ...WORLD_ACTIONS,
+  ...ENTITY_ACTIONS,
   {
     weight: 8,
     arbitrary: fc.record({
@@ -36,6 +50,64 @@ interface Client {
 const BEGINNING: Reached = { after: null, held: null };
 const uuidOf = (id: string) => id.slice(id.indexOf('--') + 2);
 const OWN_TYPES = ['indicator', 'observed-data', 'vulnerability'];
+const ENTITY_TYPES = ['intrusion-set', 'threat-actor', 'campaign'];
+const CONTEXT_TYPES = [...ENTITY_TYPES, 'relationship'];
+
+/** All rows of the database that actors, campaigns and relationships are made of. */
+interface World {
+  indicators: {
+    id: string;
+    tlp: Tlp;
+    isHidden: boolean;
+    isExpired: boolean;
+    forDetection: boolean;
+    createdAt: Date;
+  }[];
+  entities: {
+    id: string;
+    kind: 'actor' | 'campaign';
+    tlp: Tlp;
+    withdrawn: boolean;
+    confidence: number;
+    createdAt: Date;
+  }[];
+  statements: { entityId: string; externalIds: string[]; tlp: Tlp }[];
+  links: { fromId: string; toId: string; type: 'indicates' | 'attributed-to' | 'uses'; tlp: Tlp }[];
+}
+
+/** The objects that a reader sees: their confidence, or their marking. */
+function contextOf({ indicators, entities, statements, links }: World, ceiling: Tlp) {
+  const isSeen = (row: { tlp: Tlp }) => compareTlp(row.tlp, ceiling) <= 0;
+  const ends = new Map<string, End>();
+  for (const row of indicators)
+    if (isSeen(row) && !row.isHidden && !row.isExpired)
+      ends.set(row.id, {
+        ...row,
+        id: `${row.forDetection ? 'indicator' : 'observed-data'}--${row.id}`,
+        modifiedAt: row.createdAt,
+      });
+  const objects = new Map<string, unknown>();
+  for (const row of entities) {
+    if (!isSeen(row) || row.withdrawn) continue;
+    const externalIds = statements
+      .filter((statement) => statement.entityId === row.id && compareTlp(statement.tlp, row.tlp) <= 0)
+      .flatMap((statement) => statement.externalIds)
+      .sort();
+    const entity = { ...row, attackId: null, externalIds } as unknown as ExportEntity;
+    const id = entityIds([entity]).get(row.id) ?? '';
+    ends.set(row.id, { ...row, id, modifiedAt: row.createdAt });
+    if (!isOfAttack(entity, id)) objects.set(id, row.confidence);
+  }
+  for (const { fromId, toId, type, tlp: own } of links
+    .filter(isSeen)
+    .sort((a, b) => compareTlp(a.tlp, b.tlp))) {
+    const [from, to] = [ends.get(fromId), ends.get(toId)];
+    if (!from || !to) continue;
+    const object = type === 'indicates' ? indication(from, to, own) : relationship(from, type, to, own);
+    if (!objects.has(object.id)) objects.set(object.id, object.object_marking_refs);
+  }
+  return objects;
+}
 
 onEveryEngine((engine) => {
   let database: Database;
@@ -45,7 +117,7 @@ onEveryEngine((engine) => {
   afterAll(() => database.close());
 
   const world = changeWorld(() => database);
-  const observables = openObservables();
+  const lookups = { observables: openObservables(), relationships: openRelationships() };
 
   /** Returns the revisions, by id, of what the list has. */
   async function listed({ ceiling, filters }: Pick<Client, 'ceiling' | 'filters'>) {
@@ -54,12 +126,38 @@ onEveryEngine((engine) => {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
+  async function readWorld(): Promise<World> {
+    const { rows } = await sql<{ world: World }>`
+      select jsonb_build_object(
+        'indicators', (select jsonb_agg(jsonb_build_object('id', id, 'tlp', tlp, 'isHidden', whitelisted,
+          'isExpired', coalesce(expires_at <= ${new Date(world.now())}::timestamptz, false), 'forDetection', for_detection,
+          'createdAt', created_at)) from indicator),
+        'entities', (select jsonb_agg(jsonb_build_object('id', id, 'kind', kind, 'tlp', tlp, 'withdrawn', withdrawn, 'confidence', confidence,
+          'createdAt', created_at)) from (
+            select id, 'actor' as kind, tlp, withdrawn, confidence, created_at from actor
+            union all select id, 'campaign', tlp, withdrawn, confidence, created_at from campaign) as entity),
+        'statements', (select jsonb_agg(jsonb_build_object('entityId', entity_id, 'externalIds', external_ids, 'tlp', tlp)) from entity_source),
+        'links', (select jsonb_agg(jsonb_build_object('fromId', from_id, 'toId', to_id, 'type', type, 'tlp', tlp)) from relationship)
+      ) as world`.execute(database.db);
+    const dated = <Row extends { createdAt: Date }>(list: Row[] | null) =>
+      (list ?? []).map((row) => ({ ...row, createdAt: new Date(row.createdAt) }));
+    const { indicators, entities, statements, links } = (rows[0] as { world: World }).world;
+    return {
+      indicators: dated(indicators),
+      entities: dated(entities),
+      statements: statements ?? [],
+      links: links ?? [],
+    };
+  }
+
   /** The ids that a reader of each ceiling has been able to see at some time. */
   let seen: Map<Tlp, Set<string>>;
   async function look() {
+    const all = await readWorld();
     for (const ceiling of TLPS) {
       const ids = seen.get(ceiling) ?? new Set();
       for (const id of (await listed({ ceiling, filters: {} })).keys()) ids.add(id);
+      for (const id of contextOf(all, ceiling).keys()) ids.add(id);
       seen.set(ceiling, ids);
     }
   }
@@ -67,14 +165,15 @@ onEveryEngine((engine) => {
   async function poll(client: Client, limit: number): Promise<boolean> {
     const { ceiling, filters, reached } = client;
     const principal = { tlpCeiling: ceiling, now: new Date(world.now()) };
-    const asked = { principal, filters, match: {}, reached, limit, withEnds: true };
-    const page = await inSnapshot(database.db, (db) => nextObjects({ db, observables }, asked));
+    const entityKinds = hasContext(client) ? CONTEXT_KINDS : [];
+    const asked = { principal, filters, entityKinds, match: {}, reached, limit, withEnds: true };
+    const page = await inSnapshot(database.db, (db) => nextObjects({ db, ...lookups }, asked));
     const { objects } = page;
     const dates = objects.map(({ date }) => date);
     expect(dates).toEqual([...new Set(dates)].sort((a, b) => a - b));
     expect(objects.every(({ date }) => date > (reached.after ?? 0))).toBe(true);
     expect([objects.length <= limit, objects.length > 0 || !page.hasMore]).toEqual([true, true]);
-    const matching = await listed(client);
+    const [matching, context] = [await listed(client), contextOf(await readWorld(), ceiling)];
     for (const { object, date } of objects) {
       if (typeof object.modified === 'string')
         expect(date / 1_000).toBeGreaterThanOrEqual(Date.parse(object.modified));
@@ -83,6 +182,12 @@ onEveryEngine((engine) => {
       // An object that is no end is of what the list has; an end is of what was visible before.
       if (isOwn && !isEnd) expect([object, matching.has(uuidOf(object.id))]).toEqual([object, true]);
       if (isEnd) expect(seen.get(ceiling)).toContain(uuidOf(object.id));
+      if (CONTEXT_TYPES.includes(String(object.type))) {
+        expect(hasContext(client)).toBe(true);
+        // An end is of what was visible before, and is not any more; anything else is visible.
+        if (object.revoked) expect(seen.get(ceiling)).toContain(object.id);
+        expect([object, context.has(object.id)]).toEqual([object, !object.revoked]);
+      }
       const before = client.copy.get(object.id);
       // Clients ignore a version that is not newer than theirs.
       if (!before?.modified || String(object.modified) >= String(before.modified))
@@ -91,6 +196,7 @@ onEveryEngine((engine) => {
     }
     client.reached = { after: dates.at(-1) ?? reached.after, held: page.hasMore ? page.held : null };
     if (!page.hasMore) await compare(client, matching);
+    if (!page.hasMore && hasContext(client)) compareContext(client, context);
     return page.hasMore;
   }
 
@@ -106,6 +212,26 @@ onEveryEngine((engine) => {
     for (const [id, row] of matching) expect(byRow.get(id)).toMatchObject({ confidence: row.confidence });
   }
 
+  /**
+   * The copy has exactly the visible actors, campaigns and relationships. Those of an indicator that has expired stay, as it has
+   * stated its end.
+   */
+  function compareContext({ copy }: Client, context: ReturnType<typeof contextOf>) {
+    const isOver = (id: unknown) => {
+      const object = copy.get(String(id));
+      return (
+        object !== undefined && OWN_TYPES.includes(String(object.type)) && !isActive(object, world.now())
+      );
+    };
+    const has = new Map<string, unknown>();
+    for (const object of copy.values()) {
+      if (!CONTEXT_TYPES.includes(String(object.type)) || object.revoked) continue;
+      if (isOver(object.source_ref)) continue;
+      has.set(object.id, object.type === 'relationship' ? object.object_marking_refs : object.confidence);
+    }
+    expect(Object.fromEntries([...has].sort())).toEqual(Object.fromEntries([...context].sort()));
+  }
+
   it('has all that matches, and ends what is hidden for clients that had it', {
     timeout: 600_000,
   }, async () => {
@@ -119,7 +245,14 @@ onEveryEngine((engine) => {
         async (wanted, actions) => {
           await world.reset();
           seen = new Map();
-          const clients = wanted.map((of): Client => ({ ...of, reached: BEGINNING, copy: new Map() }));
+          const clients = wanted.map(
+            ({ ceiling, filters }, place): Client => ({
+              ceiling,
+              filters: place === 0 ? {} : filters,
+              reached: BEGINNING,
+              copy: new Map(),
+            }),
+          );
           const run = async (act: Action) => {
             const client = 'client' in act ? (clients[act.client] as Client) : null;
             if (act.do === 'begin') Object.assign(client as Client, { reached: BEGINNING, copy: new Map() });
@@ -138,6 +271,9 @@ onEveryEngine((engine) => {
     );
   });
 });
+
+/** Collections without filters have actors, campaigns and relationships. */
+const hasContext = ({ filters }: Pick<Client, 'filters'>) => Object.keys(filters).length === 0;
 
 /** Returns whether an object is in force: neither an end, which has no extension, nor expired. */
 function isActive({ extensions, valid_until: validUntil }: DatedObject['object'], now: number): boolean {

@@ -7,29 +7,71 @@ const DATES_A_CHANGE = 4;
 /**
  * Records when the rows of a revision were changed: now, but later than all changes before and not before the time of change that
  * any of these rows states. Must be called at the end of the transaction: a client that asks with the time of its last request
- * misses what is dated earlier and committed later.
+ * misses what is dated earlier and committed later. Each revision begins in a millisecond of its own, the precision of STIX: the
+ * versions of relationships follow from these times.
  */
 export async function recordChangeDates(trx: Db, revision: number): Promise<void> {
   await sql`
     insert into change_date (first_number, last_number, revision, first_date, modified)
-    select first_number, last_number, ${revision}::bigint,
-      greatest(earliest, ceil(extract(epoch from greatest(clock_timestamp(), modified)) * 1000000)::bigint),
-      coalesce(ceil(extract(epoch from modified) * 1000000)::bigint, 0)
+    select first_number, last_number, ${revision}::bigint, first_date,
+      coalesce(ceil(extract(epoch from modified) * 1000000)::bigint, first_date / 1000 * 1000)
     from (
-      select latest.last_number + 1 as first_number, changed.last_value as last_number,
-        latest.first_date + ${sql.lit(DATES_A_CHANGE)} * (latest.last_number - latest.first_number + 1) as earliest,
-        (select max(coalesce(modified_at, created_at)) from indicator
-          where coalesce(change_number, number) > latest.last_number) as modified
-      from (select * from change_date order by first_number desc limit 1) as latest, change_number as changed
-      where changed.last_value > latest.last_number
-    ) as changes
+      select *, greatest(earliest, ceil(extract(epoch from greatest(clock_timestamp(), modified)) * 1000000)::bigint) as first_date
+      from (
+        select latest.last_number + 1 as first_number, changed.last_value as last_number,
+          (latest.first_date + ${sql.lit(DATES_A_CHANGE)} * (latest.last_number - latest.first_number + 1) + 999) / 1000 * 1000 as earliest,
+          greatest(
+            ${lastModified('indicator', sql`coalesce(change_number, number)`)},
+            ${sql.join(ENTITIES.map((table) => lastModified(table, sql`change_number`)))},
+            -- The end of a deleted entity is a version after its last one.
+            (select max(coalesce((state ->> 'modified_at')::timestamptz, (state ->> 'created_at')::timestamptz)) + ${VERSION_STEP}
+              from entity_history where ended_number > latest.last_number)
+          ) as modified
+        from (select * from change_date order by first_number desc limit 1) as latest, change_number as changed
+        where changed.last_value > latest.last_number
+      ) as changes
+    ) as timed
   `.execute(trx);
 }
+
+const ENTITIES = ['actor', 'campaign', 'technique', 'software'];
+
+/** The shortest time between two versions of an object: STIX has milliseconds. */
+export const VERSION_STEP = sql`interval '1 millisecond'`;
+
+const lastModified = (table: string, number: RawBuilder<unknown>) =>
+  sql`(select max(coalesce(modified_at, created_at)) from ${sql.table(table)} where ${number} > latest.last_number)`;
 
 /** Returns the time of the first object of a change, in microseconds since 1970. @param number the change number */
 export const dateOfChange = (number: RawBuilder<unknown>) => sql<number>`(
   select first_date + ${sql.lit(DATES_A_CHANGE)} * (${number} - first_number) from change_date
   where first_number <= ${number} order by first_number desc limit 1)`;
+
+/** Returns the time of the first change of the revision of a change, in milliseconds since 1970. @param number the change number */
+export const revisionTimeOfChange = (number: RawBuilder<unknown>) => sql<number>`(
+  select first_date / 1000 from change_date where first_number <= ${number} order by first_number desc limit 1)`;
+
+/** Returns the last change number up to a revision. */
+export async function findLastChange(db: Db, revision: number): Promise<number> {
+  const { rows } = await sql<{ number: number }>`
+    select last_number as number from change_date where revision <= ${revision}::bigint order by first_number desc limit 1
+  `.execute(db);
+  return rows[0]?.number ?? -1;
+}
+
+/** Returns the first and the last change number of the revisions that began between two times, in milliseconds since 1970; null: there are none. */
+export async function findChangesBetween(
+  db: Db,
+  first: number,
+  last: number,
+): Promise<{ from: number; upTo: number } | null> {
+  const { rows } = await sql<{ from: number | null; upTo: number | null }>`
+    select min(first_number) as from, max(last_number) as "upTo" from change_date
+    where first_date >= ${first}::bigint * 1000 and first_date < (${last}::bigint + 1) * 1000
+  `.execute(db);
+  const { from = null, upTo = null } = rows[0] ?? {};
+  return from === null || upTo === null ? null : { from, upTo };
+}
 
 /** The place of a time in the order of changes. */
 export interface ChangePlace {

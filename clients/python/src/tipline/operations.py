@@ -826,8 +826,8 @@ class Operations:
         cache: Optional[Cache] = None,
     ) -> TaxiiCollections:
         """List the collections.
-        All indicators, those up to each TLP, and each saved feed: those that the scopes and the TLP ceiling
-        of the key allow.
+        All indicators and those up to each TLP, with the actors, campaigns and relationships for which the
+        key has scopes, and each saved feed: those that the scopes and the TLP ceiling of the key allow.
 
         GET /taxii2/root/collections/
         """
@@ -872,8 +872,8 @@ class Operations:
     ) -> TaxiiEnvelope:
         """Get the objects of a collection.
         The oldest first. X-TAXII-Date-Added-Last is the `added_after` of the next request; `next` goes on
-        within one. Objects that were whitelisted or restricted since come with their end, if the client may
-        have them.
+        within one. Objects that were whitelisted, restricted or deleted since come with their end, if the
+        client may have them.
 
         GET /taxii2/root/collections/{collection}/objects/
 

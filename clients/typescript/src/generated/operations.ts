@@ -330,8 +330,8 @@ export abstract class Operations {
 
   /**
    * List the collections.
-   * All indicators, those up to each TLP, and each saved feed: those that the scopes and the TLP ceiling of
-   * the key allow.
+   * All indicators and those up to each TLP, with the actors, campaigns and relationships for which the key
+   * has scopes, and each saved feed: those that the scopes and the TLP ceiling of the key allow.
    *
    * `GET /taxii2/root/collections/`
    */
@@ -352,7 +352,8 @@ export abstract class Operations {
   /**
    * Get the objects of a collection.
    * The oldest first. X-TAXII-Date-Added-Last is the `added_after` of the next request; `next` goes on within
-   * one. Objects that were whitelisted or restricted since come with their end, if the client may have them.
+   * one. Objects that were whitelisted, restricted or deleted since come with their end, if the client may
+   * have them.
    *
    * `GET /taxii2/root/collections/{collection}/objects/`
    * @param collection The id of the collection, or its alias.
