@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Database, Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import { isBlock, prefixLength } from '../model/address-ranges.ts';
-import { type IndicatorType, TLPS, type Tlp } from '../model/vocabulary.ts';
+import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { type BloomFilter, emptyWords, openBloomFilter, type SharedWords } from './bloom-filter.ts';
 import { hashOfValue, type Listed } from './listed.ts';
 import { countByTlp, type ListedRow, listedPage, listedSince, type Point } from './listed-values.queries.ts';
