@@ -49,6 +49,8 @@ export async function changes(databaseUrl) {
   const { follow, timed } = clientOf(tipline.url, key);
   const list = '/api/v1/indicators/changes';
   const feed = '/api/v1/feeds/first/changes';
+  // The first pass is the warm-up: the server marks what has expired meanwhile.
+  await follow(list, 'application/x-ndjson');
   const json = await follow(list, 'application/json');
   const ndjson = await follow(list, 'application/x-ndjson');
   await change(database, CHANGED, 0);
@@ -133,7 +135,7 @@ async function change(database, last, confidence, from = 1) {
     await database.query('insert into revision_log (revision) values ($1)', [rows[0].next]);
     await database.query('commit');
   }
-  // The server learns of the revision by itself.
+  // The server reads the revision.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
 }
 

@@ -25,6 +25,7 @@ const MIX = [
 const VALUES_A_REQUEST = 10_000;
 const REQUESTS = 20;
 const FILTER_MS = 600_000;
+const WHITELIST_MS = 1_800_000;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const options = {
@@ -52,6 +53,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 export async function lookups(databaseUrl, { rounds, seconds }) {
   const key = servers.createKey(databaseUrl);
   const tipline = await servers.startTiplineProcess(databaseUrl, undefined, { METRICS_TOKEN: TOKEN });
+  await whitelistApplied(databaseUrl);
   const listed = await listedValues(databaseUrl);
   const unknown = unknownValues(REQUESTS * VALUES_A_REQUEST);
   const bodies = { misses: bodiesFile(unknown), hits: bodiesFile(listed.map(({ value }) => value)) };
@@ -95,7 +97,9 @@ export async function lookups(databaseUrl, { rounds, seconds }) {
   };
 }
 
-const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
+function median(list) {
+  return list.toSorted((a, b) => a - b)[list.length >> 1];
+}
 
 function table(measured) {
   const perSecond = (rate) => `${Math.round(rate / 1000).toLocaleString('en')},000 a second`;
@@ -134,6 +138,18 @@ function unknownValues(count) {
   const random = seededRandom(1);
   const pick = weighted(MIX);
   return Array.from({ length: count }, (_, i) => valueAt(pick(random), MAX_INDICATORS - 1 - i, random));
+}
+
+/** Waits until the server has hidden what the shipped whitelists cover. */
+async function whitelistApplied(databaseUrl) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  for (const deadline = performance.now() + WHITELIST_MS; performance.now() < deadline; ) {
+    const { rows } = await client.query('select applied = edition as "isApplied" from whitelist_state');
+    if (rows[0].isApplied) return client.end();
+    await new Promise((done) => setTimeout(done, 1_000));
+  }
+  throw new Error('The whitelists were not applied in time.');
 }
 
 async function listedValues(databaseUrl) {
