@@ -63,6 +63,9 @@ function addresses(kind: 'indicator' | 'actor' | 'campaign'): ((id: string) => s
     (id) => `/api/v1/${kind}s/${id.toUpperCase()}/indicators?page=2&type=DOMAIN`,
     (id) => `/api/v1/indicators?${filter}=${id}`,
     (id) => `/api/v1/indicators?${filter}=${id}&page=3&q=a`,
+    (id) => `/api/sigma/${kind}/${id}`,
+    (id) => `/api/sigma/${kind}/${id}/queries?language=splunk-spl`,
+    ...(kind === 'actor' ? ['threat-actor', 'intrusion-set'] : ['campaign']).flatMap(objectsOf),
   ];
 }
 
