@@ -95,11 +95,14 @@ export const RuleQuery = Type.Object(
     level: text('The level of the rule.'),
     status: text('The status of the rule.'),
     tags: Type.Array(Type.String(), { description: 'The tags of the rule, such as attack.t1059.001.' }),
-    logsource: Type.Object({
-      product: text('The product, such as windows.'),
-      category: text('The category, such as process_creation.'),
-      service: text('The service, such as security.'),
-    }),
+    logsource: Type.Object(
+      {
+        product: text('The product, such as windows.'),
+        category: text('The category, such as process_creation.'),
+        service: text('The service, such as security.'),
+      },
+      { description: 'The log source of the rule.' },
+    ),
     isMapped: Type.Boolean({
       description:
         'false: the names of the product for this log source are not known. The query has the rule’s own names of fields, and no ' +

@@ -1099,6 +1099,8 @@ class TaxiiError(TypedDict):
 
 
 class SigmaRuleQueryLogsource(TypedDict):
+    """The log source of the rule."""
+
     # The product, such as windows.
     product: Optional[str]
     # The category, such as process_creation.
@@ -1129,6 +1131,7 @@ class SigmaRuleQuery(TypedDict):
     status: Optional[str]
     # The tags of the rule, such as attack.t1059.001.
     tags: List[str]
+    # The log source of the rule.
     logsource: SigmaRuleQueryLogsource
     # false: the names of the product for this log source are not known. The query has the rule’s own names of
     # fields, and no condition for the log source.

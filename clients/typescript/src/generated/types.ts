@@ -956,6 +956,7 @@ export interface SigmaRuleQuery {
   status: string | null;
   /** The tags of the rule, such as attack.t1059.001. */
   tags: string[];
+  /** The log source of the rule. */
   logsource: {
     /** The product, such as windows. */
     product: string | null;
