@@ -20,13 +20,13 @@ const RUN: Record<string, string> = {
   rspamd: 'mail',
   suricata: 'suricata-update',
   cortex: 'soar',
+  n8n: 'n8n',
 };
 
 /** How a page may have been checked. */
 const CHECKED = [
   'run by the tests',
   'run by hand: ',
-  'the workflow run by hand: ',
   "replayed from the consumer's source",
   "written from the consumer's source",
   'written from its documentation only',
