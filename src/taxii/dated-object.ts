@@ -69,8 +69,9 @@ export const anyOfTypes = ({ type }: Match, types: readonly string[]) =>
 /** Returns a function that returns whether an object is wanted. */
 export function wants({ id, type, version, spec_version: specVersion }: Match) {
   const isAny = anyVersion({ version });
+  const ids = id && new Set(id);
   return (dated: DatedObject): boolean =>
-    (id?.includes(dated.object.id) ?? true) &&
+    (ids?.has(dated.object.id) ?? true) &&
     (type?.includes(String(dated.object.type)) ?? true) &&
     (specVersion?.includes('2.1') ?? true) &&
     (isAny || (version?.includes(new Date(versionOf(dated)).toISOString()) ?? true));

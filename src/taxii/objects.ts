@@ -69,8 +69,9 @@ export async function nextObjects(
   const among = ids === undefined ? rows : { ...rows, match: { ...rows.match, id: ids } };
   // An end is a version of its own.
   const mayHold = withEnds && (held.base !== null || given !== null) && anyVersion(rows.match);
-  // The objects of the first change may all have been given, and one more than the page holds says that there are more.
-  const most = limit + MAX_ENDS + 1;
+  // The objects of the first change may all have been given, and one more than the page holds says that there are more. An indicator
+  // with a wanted id may have no object that is wanted, so that all of these are read.
+  const most = Math.max(limit, MAX_ENDS * (ids?.length ?? 0)) + MAX_ENDS + 1;
   const ended = mayHold ? await findEndedStates(db, among, held, from, most) : [];
   // Many hidden rows may lie before the next visible one: those that the page cannot have are not looked for.
   const upToEnd = ended.length < most ? null : (ended.at(-1)?.place ?? null);

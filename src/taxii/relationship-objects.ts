@@ -64,7 +64,8 @@ export function openRelationships(): Relationships {
       if (ids.length === 0) return [];
       const pairs = ids.flatMap((id) => known.get(id) ?? []);
       if (pairs.length === ids.length) return relationships(db, rows, inPlaces, pairs);
-      const onFound = (id: string, pair: Pair) => ids.includes(id) && known.set(id, pair);
+      const missing = new Set(ids);
+      const onFound = (id: string, pair: Pair) => missing.has(id) && known.set(id, pair);
       // Each id once is all that there is.
       const most = Math.min(wanted.most, ids.length);
       return turn.execute(() => relationships(db, rows, { ...inPlaces, most }, null, onFound));

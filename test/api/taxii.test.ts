@@ -323,6 +323,26 @@ onEveryEngine((engine) => {
       const ids = objects.map(({ id }) => id).slice(3, 9);
       expect((await pull(`match[id]=${ids.join(',')}&limit=2`)).objects.map(({ id }) => id)).toEqual(ids);
     });
+
+    it('are found among many ids that have no such object, in pages of any length', async () => {
+      const count = 20;
+      await harness.load(Array.from({ length: count }, (_, i) => host(i, { forDetection: i === count - 1 })));
+      harness.clock.now = new Date(NOW.getTime() + 60_000);
+      await harness.load([host(count, { forDetection: true })]);
+      const { objects } = await pull();
+      const [last, later] = objects.filter(({ type }) => type === 'indicator');
+      const uuids = objects.flatMap(({ type, id }) => (type === 'observed-data' ? [id.slice(-36)] : []));
+      expect(uuids).toHaveLength(count - 1);
+      const ids = [...uuids.map((uuid) => `indicator--${uuid}`), last?.id, later?.id].join(',');
+      for (const limit of [1, 2, 5]) {
+        expect([limit, (await pull(`match[id]=${ids}&limit=${limit}`)).objects]).toEqual([
+          limit,
+          [last, later],
+        ]);
+        const version = `match[version]=${later?.modified}`;
+        expect((await pull(`match[id]=${ids}&${version}&limit=${limit}`)).objects).toEqual([later]);
+      }
+    });
   });
 
   describe('the collections of a key', () => {
