@@ -283,13 +283,17 @@ export async function findChangedAfter(
   principal: Principal,
   most: number,
 ): Promise<(CurrentRow | Place)[]> {
-  // Statistics do not have the latest revisions yet, so that one range would be sorted as a whole for each page.
-  const last = sql`(select max(revision) from (
-    select revision from indicator where revision > ${after.revision}::bigint order by revision limit ${most}) as next)`;
+  // Statistics do not have the latest revisions yet: one range would be sorted as a whole for each page, and one whose end the planner
+  // cannot see would be read by a scan of the table.
+  const { rows: ends } = await sql<{ last: number | null }>`select max(revision) as last from (
+    select revision from indicator where revision > ${after.revision}::bigint order by revision limit ${most}) as next`.execute(
+    db,
+  );
+  const last = ends[0]?.last ?? after.revision;
   const next = sql`(
     (select * from indicator where revision = ${after.revision}::bigint and id > ${after.id}::uuid order by id limit ${most})
     union all
-    (select * from indicator where revision > ${after.revision}::bigint and revision <= ${last})
+    (select * from indicator where revision > ${after.revision}::bigint and revision <= ${last}::bigint)
     order by revision, id limit ${most})`;
   const conditions = [
     visible('indicator', principal),
