@@ -80,7 +80,8 @@ async function idsOf(
   });
   if (uuids.length === 0) return [];
   const foreign = await findForeignIds(db, { principal, kinds });
-  return [...uuids, ...foreign.filter((id) => uuids.includes(entityUuid(id)))];
+  const wanted = new Set(uuids);
+  return [...uuids, ...foreign.filter((id) => wanted.has(entityUuid(id)))];
 }
 
 /**
