@@ -148,6 +148,15 @@ export interface Tables {
     revision: number;
     before: Record<string, unknown> | null;
   };
+  import_batch: {
+    number: Generated<number>;
+    source: string;
+    run: number | null;
+    kind: EntityKind;
+    changed: boolean;
+    revision: number;
+    object_ids: string[];
+  };
   import_relationship_change: {
     from_id: string;
     to_id: string;

@@ -1,6 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { keysetPages } from '../db/expressions.ts';
+import { uuidArray } from '../db/recordset.ts';
+import { withRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Relationship } from '../entities/resolution/relationships.queries.ts';
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';
@@ -50,45 +52,101 @@ async function runNumbers(
   };
 }
 
+/** The objects of a batch. */
+export interface BatchObjects {
+  /** Ids of the objects whose statement changes. */
+  changed: readonly string[];
+  /** Ids of the changed objects of which the source has no statement yet. Absent: not determined. */
+  added?: readonly string[];
+  /** Ids of all objects. */
+  objectIds: readonly string[];
+}
+
 /**
- * Stores the undo data of a batch. Must be called in the transaction that writes the batch, before it writes.
- * @param changed ids of the objects whose statement changes
- * @param objectIds ids of all objects of the batch, the changed ones included
+ * Stores the undo data of a batch. Must be called in the transaction that writes the batch, before it writes. Objects whose undo data
+ * are only their ids are stored together, as one row of `import_batch`.
  */
 export async function recordObjectChanges(
   trx: Transaction<Tables>,
   keeper: UndoWriter,
   kind: EntityKind,
-  { changed, objectIds }: { changed: readonly string[]; objectIds: readonly string[] },
+  { changed, added = [], objectIds }: BatchObjects,
 ): Promise<void> {
   const { own, others } = await runNumbers(trx, keeper);
-  const ids = (all: readonly string[]) => sql`${[...new Set(all)].sort()}::uuid[]`;
   if (own === undefined) {
     if (others.length === 0) return;
+    while (await expandBatch(trx, keeper.source));
     await sql`
-      delete from import_change where object_id = any(${ids(objectIds)}) and run = any(${others}::integer[])
+      delete from import_change where object_id = any(${idsOf(objectIds)}) and run = any(${others}::integer[])
     `.execute(trx);
     return;
   }
   const before =
     kind === 'indicator'
-      ? sql`indicator_source as s on s.indicator_id = wanted.id`
-      : sql`entity_source as s on s.entity_kind = ${kind}::entity_kind and s.object_id = wanted.id`;
-  if (changed.length > 0) {
+      ? sql`indicator_source as s where s.indicator_id = wanted.id`
+      : sql`entity_source as s where s.entity_kind = ${kind}::entity_kind and s.object_id = wanted.id`;
+  const isAdded = new Set(added);
+  const replaced = changed.filter((id) => !isAdded.has(id));
+  if (replaced.length > 0) {
+    // A subquery instead of a join, for which the planner reads all rows of a source that it has no statistics of yet.
     await sql`
       insert into import_change (object_id, run, kind, changed, revision, before)
-      select wanted.id, ${own}::integer, ${kind}::entity_kind, true, ${keeper.revision}::bigint, to_jsonb(s)
-      from unnest(${ids(changed)}) as wanted (id) left join ${before} and s.source_id = ${keeper.source.id}::uuid
+      select wanted.id, ${own}::integer, ${kind}::entity_kind, true, ${keeper.revision}::bigint,
+        (select to_jsonb(s) from ${before} and s.source_id = ${keeper.source.id}::uuid)
+      from unnest(${idsOf(replaced)}) as wanted (id)
       on conflict (object_id, run) do update set changed = true, before = excluded.before where not import_change.changed
     `.execute(trx);
   }
-  if (others.length === 0) return;
+  const append = (isChanged: boolean, ids: readonly string[]) =>
+    sql`
+      insert into import_batch (source, run, kind, changed, revision, object_ids)
+      values (${keeper.source.name}, ${own}::integer, ${kind}::entity_kind, ${isChanged}, ${keeper.revision}::bigint, ${idsOf(ids)})
+    `.execute(trx);
+  if (added.length > 0) await append(true, added);
+  if (others.length > 0) await append(false, objectIds);
+}
+
+/** Returns ids as an array, each once. */
+const idsOf = (ids: readonly string[]) => uuidArray([...new Set(ids)]);
+
+/**
+ * Turns the batches of a source's imports into rows of `import_change`, from which undos are read, in transactions of one batch each.
+ */
+export async function expandBatches(db: Db, source: { name: string }): Promise<void> {
+  const isPending = sql`select from import_batch where source = ${source.name} limit 1`;
+  while ((await isPending.execute(db)).rows.length > 0)
+    await withRevision(db, (trx) => expandBatch(trx, source));
+}
+
+/**
+ * Turns the first batch of a source into rows of `import_change`, as if they had been written with the batch. Must be called under the
+ * lock of the revision.
+ * @returns false: there is none
+ */
+async function expandBatch(trx: Transaction<Tables>, source: { name: string }): Promise<boolean> {
+  const { rows } = await sql<{ number: number; run: number; changed: boolean; revision: number }>`
+    select number, run, changed, revision from import_batch where source = ${source.name} order by number limit 1
+  `.execute(trx);
+  const [batch] = rows;
+  if (!batch) return false;
+  const others = (await undoableRuns(trx, source))
+    .map(({ number }) => number)
+    .filter((run) => run !== batch.run);
+  const isRestated = sql`exists (select from import_change as c where c.object_id = wanted.id
+    and c.run = any(${others}::integer[]) and c.revision <= b.revision)`;
+  // A row that the same import wrote for a later batch is of the same object: what was there before the first one counts.
   await sql`
     insert into import_change (object_id, run, kind, changed, revision)
-    select distinct c.object_id, ${own}::integer, c.kind, false, ${keeper.revision}::bigint
-    from import_change as c where c.object_id = any(${ids(objectIds)}) and c.run = any(${others}::integer[])
-    on conflict do nothing
+    select wanted.id, b.run, b.kind, b.changed, b.revision
+    from import_batch as b, unnest(b.object_ids) as wanted (id)
+    where b.number = ${batch.number}::bigint and ${batch.changed ? sql`true` : isRestated}
+    on conflict (object_id, run) do update set revision = least(import_change.revision, excluded.revision),
+      changed = import_change.changed or excluded.changed,
+      before = case when not excluded.changed or import_change.changed and import_change.revision <= excluded.revision
+        then import_change.before end
   `.execute(trx);
+  await sql`delete from import_batch where number = ${batch.number}::bigint`.execute(trx);
+  return true;
 }
 
 const REF = sql.raw(
@@ -154,6 +212,7 @@ export async function recordRelationshipChanges(
 
 /** The number of an import that is undone, and those of the other imports of its source that can be undone. */
 export interface UndoneRun {
+  source: { name: string };
   number: number;
   others: number[];
 }
@@ -167,6 +226,7 @@ export async function findUndone(
   const own = undoable.find(({ id }) => id === run.id);
   return (
     own && {
+      source: { name: run.source },
       number: own.number,
       others: undoable.filter(({ id }) => id !== run.id).map(({ number }) => number),
     }
@@ -228,6 +288,7 @@ export async function takeChanges(
   after: string,
   most: number,
 ): Promise<{ changes: ChangedObject[]; last: string | undefined; restated: number }> {
+  while (await expandBatch(trx, run.source));
   const found = await findChanges(trx, run, kind, after, most);
   if (found.last === undefined) return found;
   const taken = sql`c.run = ${run.number}::integer and c.kind = ${kind}::entity_kind
@@ -308,6 +369,7 @@ export async function deleteOldUndoData(db: Db, now: Date, stopped: () => boolea
       and (undo = 'done' or started_at < ${now}::timestamptz - make_interval(days => ${UNDO_DAYS}))
   `.execute(db);
   const undoable = sql`(select number from import_run where keeps_changes)`;
+  await sql`delete from import_batch where run not in ${undoable}`.execute(db);
   for (const [table, key] of [
     ['import_change', 'object_id'],
     ['import_relationship_change', 'from_id'],

@@ -23,6 +23,7 @@ export interface ImportContext {
   tlpCeiling: Tlp;
   widest: WidestNetworks;
   writer: LeaseHolder;
+  commits: OwnCommits;
 }
 
 /** The shortest prefixes of networks that are accepted: a wider one is a mistake that would block half the Internet. */
@@ -34,6 +35,31 @@ export interface WidestNetworks {
 interface Planned {
   /** The revision that the plan is based on. */
   revision: number;
+  /** Ids of all objects that the plan depends on and may change. Absent: not determined. */
+  objectIds?: readonly string[];
+}
+
+/** The latest commit of an import: a plan that was made before it still holds if it is about other objects. */
+export interface OwnCommits {
+  /** Records a commit and the plan that it wrote. */
+  add(commit: { previous: number; revision: number }, written: Planned): void;
+  /** Returns whether a plan holds at a revision, the last one before its own commit. */
+  holds(plan: Planned, revision: number): boolean;
+}
+
+export function createOwnCommits(): OwnCommits {
+  let last: { previous: number; revision: number; ids: Set<string> } | null = null;
+  return {
+    add(commit, { objectIds }) {
+      last = objectIds ? { ...commit, ids: new Set(objectIds) } : null;
+    },
+    holds({ revision: planned, objectIds }, revision) {
+      if (planned === revision) return true;
+      if (!objectIds || last?.revision !== revision || last.previous !== planned) return false;
+      const { ids } = last;
+      return !objectIds.some((id) => ids.has(id));
+    },
+  };
 }
 
 /**
@@ -41,25 +67,29 @@ interface Planned {
  * committed in between, the batch is planned again under the lock.
  * @param plan reads the revision before the rows
  * @param write must call `advance` if it changes a response
+ * @param early a plan that was begun before
  * @returns the plan that was written, or that has nothing to write
  */
 export async function writePlanned<Plan extends Planned>(
-  { db, source, dryRun, writer }: ImportContext,
+  { db, source, dryRun, writer, commits }: ImportContext,
   plan: (db: Db) => Promise<Plan>,
   changesAnything: (plan: Plan) => boolean,
   write: (trx: Transaction<Tables>, plan: Plan, revision: OpenRevision, keeper: UndoWriter) => Promise<void>,
+  early: Promise<Plan> = plan(db),
 ): Promise<Plan> {
-  let planned = await plan(db);
+  let planned = await early;
   if (dryRun) return planned;
   // A repeated statement passes the undo data of an earlier import on, so it is recorded although it changes nothing.
   if (!changesAnything(planned) && !(await hasUndoable(db, source, writer.runId))) return planned;
-  await withRevision(db, async (trx, revision) => {
+  const lock = await withRevision(db, async (trx, revision) => {
     await writer.guard(trx);
-    if (revision.previous !== planned.revision) planned = await plan(trx);
+    if (!commits.holds(planned, revision.previous)) planned = await plan(trx);
     // A repetition that changes nothing takes no revision: a later change must not have the same one.
     const at = changesAnything(planned) ? revision.next : revision.previous;
     await write(trx, planned, revision, { source, runId: writer.runId, revision: at });
+    return { previous: revision.previous, revision: at };
   });
+  if (lock.revision !== lock.previous) commits.add(lock, planned);
   return planned;
 }
 
@@ -142,6 +172,7 @@ export const NO_LEASE: LeaseHolder = { guard: async () => {}, runId: null };
  * because a file may be large.
  */
 export interface DryRun {
+  has(id: string): boolean;
   /** Replaces the indicators from the database by the stored ones with these ids. */
   recall(ids: Iterable<string>, known: Map<string, LoadedIndicator>): void;
   keep(id: string, indicator: LoadedIndicator): void;
@@ -153,6 +184,7 @@ const DATES = ['statedAt', 'firstSeen', 'lastSeen', 'importedAt', 'expiresAt', '
 export function createDryRun(source: Source): DryRun {
   const recorded = new Map<string, string>();
   return {
+    has: (id) => recorded.has(id),
     recall(ids, known) {
       for (const id of ids) {
         const packed = recorded.get(id);

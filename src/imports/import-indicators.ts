@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
 import { type OpenRevision, readRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
 import { requestAutomatic } from '../enrichment/access-tracker.ts';
@@ -7,6 +8,8 @@ import { type ExternalIdWrite, writeExternalIds } from '../entities/resolution/e
 import type { IndicatorRecord } from '../importers/importer.ts';
 import { recompute, sameHit } from '../indicators/state/recompute.ts';
 import {
+  findExisting,
+  findSameStatements,
   type IndicatorWrite,
   type LoadedIndicator,
   loadIndicators,
@@ -34,7 +37,7 @@ import type { DryRun } from './import-context.ts';
 import { type ImportContext, writePlanned } from './import-context.ts';
 
 /** The changes that a batch would make. */
-interface Plan {
+export interface IndicatorPlan {
   /** The revision that the plan is based on. */
   revision: number;
   indicators: IndicatorWrite[];
@@ -45,49 +48,64 @@ interface Plan {
   objectIds: string[];
   /** Ids of the indicators whose statement the batch changes. */
   changed: string[];
+  /** Ids of the changed indicators of which the source has no statement yet. */
+  added: string[];
 }
 
 type Outcome = 'new' | 'updated' | 'unchanged';
 
-/** Imports a batch of indicators. */
+/**
+ * Imports a batch of indicators.
+ * @param early the plan of the batch, if it was begun while another batch was being written
+ */
 export async function importIndicators(
   context: ImportContext,
   records: readonly IndicatorRecord[],
   dryRunState: DryRun,
+  early?: Promise<IndicatorPlan>,
 ): Promise<void> {
   const { counts, dryRun, now } = context;
   const plan = await writePlanned(
     context,
-    (db) => planBatch({ ...context, db }, records, dryRunState),
+    (db) => planIndicators({ ...context, db }, records, dryRunState),
     changesAnything,
     async (trx, planned, revision, keeper) => {
       await recordObjectChanges(trx, keeper, 'indicator', planned);
       if (changesAnything(planned)) await write(trx, planned, revision, now);
     },
+    early,
   );
   for (const outcome of plan.outcomes) counts.count('indicator', outcome);
   if (!dryRun) counts.hidden += plan.indicators.filter(({ shown }) => shown.suppressedBy !== null).length;
 }
 
-async function planBatch(
+/** Plans the changes of a batch. */
+export async function planIndicators(
   { db, source: given, now, dryRun, tlpCeiling }: ImportContext,
   records: readonly IndicatorRecord[],
   dryRunState: DryRun,
-): Promise<Plan> {
+): Promise<IndicatorPlan> {
   // The revision is read before the rows: after a commit in between, the batch is planned again.
   const revision = await readRevision(db);
   const matcher = await currentMatcher(db);
   // The settings of the source may have changed since the import began.
   const source = (await loadSources(db, [given.id])).get(given.id) ?? given;
-  const byId = new Map(records.map((record) => [indicatorId(record.type, record.normalized), record]));
-  const known = await loadIndicators(db, [...byId.keys()]);
-  if (dryRun) dryRunState.recall(byId.keys(), known);
-  const fresh = new Set([...byId.keys()].filter((id) => !known.has(id)));
+  const ids = records.map(({ type, normalized }) => indicatorId(type, normalized));
+  const objectIds = [...new Set(ids)];
+  const existing = await findExisting(db, objectIds);
+  const same = await findRestated(db, source, records, ids, existing, dryRun ? dryRunState : null);
+  const known = await loadIndicators(
+    db,
+    objectIds.filter((id) => existing.has(id) && !same.has(id)),
+  );
+  if (dryRun) dryRunState.recall(objectIds, known);
+  const added = new Set<string>();
   const changed = new Set<string>();
   const rewritten = new Set<string>();
   const externalIds: ExternalIdWrite[] = [];
-  const outcomes = records.map((record): Outcome => {
-    const id = indicatorId(record.type, record.normalized);
+  const outcomes = records.map((record, n): Outcome => {
+    const id = ids[n] ?? '';
+    if (same.has(id)) return 'unchanged';
     const entry = known.get(id);
     const current = entry ?? unknownIndicator(record);
     const before = current.statements.get(source.id);
@@ -110,19 +128,57 @@ async function planBatch(
     current.statements.set(source.id, { ...after, source });
     known.set(id, current);
     if (dryRun) dryRunState.keep(id, current);
+    if (!before) added.add(id);
     changed.add(id);
     if (!isShownSame) rewritten.add(id);
     return isNew ? 'new' : 'updated';
   });
   return {
     revision,
-    ...writesFor({ changed, rewritten, fresh }, known, source, matcher, now),
+    ...writesFor({ changed, rewritten, existing }, known, source, matcher, now),
     externalIds,
     outcomes,
-    objectIds: [...byId.keys()],
+    objectIds,
     changed: [...changed],
+    added: [...added],
   };
 }
+
+/**
+ * Returns the ids of the indicators whose stored statement is exactly the one of their only record in the batch: merging it once
+ * more changes nothing, so that they need not be loaded. Others may be unchanged as well.
+ */
+async function findRestated(
+  db: Db,
+  source: Source,
+  records: readonly IndicatorRecord[],
+  ids: readonly string[],
+  existing: ReadonlySet<string>,
+  dryRunState: DryRun | null,
+): Promise<Set<string>> {
+  if (existing.size === 0) return new Set();
+  const single = new Map<string, IndicatorRecord | null>();
+  for (const [n, record] of records.entries()) {
+    const id = ids[n] ?? '';
+    if (existing.has(id)) single.set(id, single.has(id) ? null : record);
+  }
+  const candidates = [...single].flatMap(([id, record]) =>
+    record === null || record.externalIds.length > 0 || dryRunState?.has(id)
+      ? []
+      : [
+          {
+            indicatorId: id,
+            sourceId: source.id,
+            value: record.value,
+            statement: statementOf(record, source, NEVER),
+          },
+        ],
+  );
+  return findSameStatements(db, candidates);
+}
+
+/** Stands for the time of an import, which is not compared. */
+const NEVER = new Date(0);
 
 function unknownIndicator({ type, normalized, value }: IndicatorRecord): LoadedIndicator {
   return {
@@ -137,16 +193,16 @@ function unknownIndicator({ type, normalized, value }: IndicatorRecord): LoadedI
   };
 }
 
-/** Ids of the indicators whose statement changes, of those whose row is written again, and of those that have no row. */
-type Changes = Record<'changed' | 'rewritten' | 'fresh', ReadonlySet<string>>;
+/** Ids of the indicators whose statement changes, of those whose row is written again, and of those that have a row. */
+type Changes = Record<'changed' | 'rewritten' | 'existing', ReadonlySet<string>>;
 
 function writesFor(
-  { changed, rewritten, fresh }: Changes,
+  { changed, rewritten, existing }: Changes,
   known: ReadonlyMap<string, LoadedIndicator>,
   source: Source,
   matcher: WhitelistMatcher,
   now: Date,
-): Pick<Plan, 'indicators' | 'statements'> {
+): Pick<IndicatorPlan, 'indicators' | 'statements'> {
   const indicators: IndicatorWrite[] = [];
   const statements: StatementWrite[] = [];
   for (const id of [...changed].sort()) {
@@ -162,7 +218,7 @@ function writesFor(
     // 0 is a placeholder: the number is assigned under the lock.
     indicators.push({
       id,
-      number: fresh.has(id) ? 0 : null,
+      number: existing.has(id) ? null : 0,
       type,
       value,
       normalized,
@@ -179,12 +235,22 @@ function withRecord(
   source: Source,
   now: Date,
 ): Statement {
-  const said: Statement = {
+  // A repeated import is not a sighting.
+  const said = statementOf(record, source, before?.importedAt ?? now);
+  if (!before) return said;
+  // The return of a delisted indicator to a snapshot list is a sighting.
+  if (before.delistedAt && source.isSnapshotList) said.lastSeen = laterOf(said.lastSeen, now);
+  const undated = before.statedAt === null && said.statedAt === null;
+  return undated && record.isCompleteStatement ? replaceUndated(before, said) : mergeStatements(before, said);
+}
+
+/** Returns the statement of a source that has made no other about the indicator. */
+function statementOf(record: IndicatorRecord, source: Source, importedAt: Date): Statement {
+  return {
     statedAt: record.statedAt,
     firstSeen: record.firstSeen,
     lastSeen: record.lastSeen,
-    // A repeated import is not a sighting.
-    importedAt: before?.importedAt ?? now,
+    importedAt,
     expiresAt: record.expiresAt,
     confidence: record.confidence,
     severity: record.severity,
@@ -197,26 +263,35 @@ function withRecord(
     records: latestRecords(record.records ?? []),
     kev: record.kev ?? null,
   };
-  if (!before) return said;
-  // The return of a delisted indicator to a snapshot list is a sighting.
-  if (before.delistedAt && source.isSnapshotList) said.lastSeen = laterOf(said.lastSeen, now);
-  const undated = before.statedAt === null && said.statedAt === null;
-  return undated && record.isCompleteStatement ? replaceUndated(before, said) : mergeStatements(before, said);
 }
 
 function laterOf(a: Date | null, b: Date): Date {
   return a && a > b ? a : b;
 }
 
-function changesAnything({ statements, externalIds }: Plan): boolean {
+function changesAnything({ statements, externalIds }: IndicatorPlan): boolean {
   return statements.length > 0 || externalIds.length > 0;
 }
 
-async function write(trx: Transaction<Tables>, plan: Plan, revision: OpenRevision, now: Date): Promise<void> {
+async function write(
+  trx: Transaction<Tables>,
+  plan: IndicatorPlan,
+  revision: OpenRevision,
+  now: Date,
+): Promise<void> {
   let number = revision.lastNumber;
   const numbered = plan.indicators.map((row) => (row.number === null ? row : { ...row, number: ++number }));
   await writeIndicators(trx, numbered, revision.next, now);
-  await writeStatements(trx, plan.statements);
+  const added = new Set(plan.added);
+  await writeStatements(
+    trx,
+    plan.statements.filter(({ indicatorId }) => added.has(indicatorId)),
+    true,
+  );
+  await writeStatements(
+    trx,
+    plan.statements.filter(({ indicatorId }) => !added.has(indicatorId)),
+  );
   await writeExternalIds(trx, plan.externalIds);
   const fresh = plan.indicators.filter((row) => row.number !== null).map(({ id }) => id);
   await requestAutomatic(trx, fresh, PRIORITY.policy, now);

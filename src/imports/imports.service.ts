@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../db/database.ts';
 import { hasActiveReaders, hasOneConnection } from '../db/readers.ts';
+import { type PendingListCleaner, pendingListCleaner } from '../db/search-index.ts';
 import { knownIndicators, updateStatistics } from '../db/statistics.ts';
 import type { EntityRecord } from '../entities/resolution/entity-kinds.ts';
 import {
@@ -15,9 +16,9 @@ import {
 import { isBlock, prefixLength } from '../model/address-ranges.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { ImportContext, ImportCounts, WidestNetworks } from './import-context.ts';
-import { createDryRun, type DryRun, type LeaseHolder, NO_LEASE } from './import-context.ts';
+import { createDryRun, createOwnCommits, type DryRun, type LeaseHolder, NO_LEASE } from './import-context.ts';
 import { importEntities } from './import-entities.ts';
-import { importIndicators } from './import-indicators.ts';
+import { type IndicatorPlan, importIndicators, planIndicators } from './import-indicators.ts';
 import {
   createPendingRelationships,
   importRelationships,
@@ -26,7 +27,7 @@ import {
 import { importScores } from './import-scores.ts';
 
 /** The target duration of a batch: other writers wait for the revision that long. */
-const BATCH_MS = 150;
+const BATCH_MS = 500;
 /** The target duration on the embedded database, where readers wait for the connection. */
 const BATCH_MS_ON_ONE_CONNECTION = 50;
 /** The target duration while requests are served, which compete for the same processors. */
@@ -38,7 +39,7 @@ const FIRST_STATISTICS = 1_000;
 const AUTOVACUUM_SHARE = 0.1;
 const BATCH_BOUNDS = { least: 100, most: 5_000 };
 
-export interface ImportOptions extends Omit<ImportContext, 'db' | 'writer'> {
+export interface ImportOptions extends Omit<ImportContext, 'db' | 'writer' | 'commits'> {
   /** Default: the import may always write, and stores no undo data. */
   writer?: LeaseHolder;
   /** No readers are served during this import: its batches may be as large as is fastest for the database. */
@@ -88,11 +89,17 @@ export async function importFiles(
   options: ImportOptions,
 ): Promise<Interruption[]> {
   const interruptions: Interruption[] = [];
-  const context: ImportContext = { ...options, db, writer: options.writer ?? NO_LEASE };
+  const context: ImportContext = {
+    ...options,
+    db,
+    writer: options.writer ?? NO_LEASE,
+    commits: createOwnCommits(),
+  };
   const waiting = createPendingRelationships();
   const oneConnection = await hasOneConnection(db);
   const batchMs = oneConnection && !options.exclusive ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
   const statistics = statisticsOf(context, oneConnection);
+  const cleaner = pendingListCleaner(db);
   const dryRunState = createDryRun(options.source);
   try {
     for await (const file of files) {
@@ -101,7 +108,8 @@ export async function importFiles(
         continue;
       }
       const { importer, input } = file;
-      const write = batchWriter(context, options, { batchMs, dryRunState, waiting, statistics });
+      const parts = { batchMs, dryRunState, waiting, statistics, cleaner, oneConnection };
+      const write = batchWriter(context, options, parts);
       try {
         for await (const record of importer.read(input)) {
           // Rejected records fill no batch, so that `add` would not check the signal.
@@ -117,6 +125,7 @@ export async function importFiles(
       await write.end();
     }
     await resolvePending(context, waiting);
+    await cleaner.settled();
     await statistics.end();
   } finally {
     await waiting.close();
@@ -155,37 +164,55 @@ interface WriterParts {
   dryRunState: DryRun;
   waiting: PendingRelationships;
   statistics: ReturnType<typeof statisticsOf>;
+  cleaner: PendingListCleaner;
+  oneConnection: boolean;
 }
 
-/** Returns a writer that writes one batch while the next is read. */
+/** Returns a writer that writes one batch while the next is read and planned. */
 function batchWriter(
   context: ImportContext,
   { signal, readers: given }: Pick<ImportOptions, 'signal' | 'readers'>,
-  { batchMs, dryRunState, waiting, statistics }: WriterParts,
+  { batchMs, dryRunState, waiting, statistics, cleaner, oneConnection }: WriterParts,
 ) {
   const { db, dryRun } = context;
   const readers = given ?? { areServed: () => hasActiveReaders(db), yieldToReaders: delay };
   let batch = newBatch();
   let limit = Math.round((FIRST_BATCH * batchMs) / BATCH_MS);
   let writing = Promise.resolve();
-  async function write(full: Batch): Promise<void> {
+  let isLastPlain = false;
+  let besideReaders = false;
+  async function write(full: Batch, early?: Promise<IndicatorPlan>): Promise<void> {
     const start = performance.now();
-    await importBatch(context, full, dryRunState);
+    await importBatch(context, full, dryRunState, early);
     // A dry run writes no objects, so that the ends of relationships may be missing: it does not count relationships.
     if (!dryRun) await waiting.add(await importRelationships(context, full.relationships));
     const ms = performance.now() - start;
     await statistics.afterBatch();
-    const besideReaders = !dryRun && (await readers.areServed());
+    besideReaders = !dryRun && (await readers.areServed());
+    if (!dryRun && !oneConnection && !besideReaders) cleaner.begin();
     limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : batchMs);
     // The pause is as long as the batch took: readers get half of the time.
     if (besideReaders) await readers.yieldToReaders(Math.min(ms, BATCH_MS));
   }
   const settled = () => Promise.allSettled([writing]);
+  /** Plans a batch while the one before it is being written. Only indicators depend on no other object. */
+  function planEarly({ indicators, size }: Batch): Promise<IndicatorPlan> | undefined {
+    const isPlain = indicators.length === size;
+    const isPossible = isPlain && isLastPlain && !dryRun && !oneConnection && !besideReaders;
+    isLastPlain = isPlain;
+    if (!isPossible) return undefined;
+    const early = planIndicators(context, indicators, dryRunState);
+    // Its error is thrown where the plan is used, unless the batch before it fails.
+    early.catch(() => {});
+    return early;
+  }
   async function flushBatch(): Promise<void> {
+    const full = batch;
+    batch = newBatch();
+    const early = planEarly(full);
     await writing;
     signal?.throwIfAborted();
-    writing = write(batch);
-    batch = newBatch();
+    writing = write(full, early);
     // The next caller that awaits `writing` receives its error; until then it must not count as unhandled.
     void settled();
   }
@@ -271,8 +298,13 @@ function widthProblem(
     : null;
 }
 
-async function importBatch(context: ImportContext, batch: Batch, dryRunState: DryRun): Promise<void> {
+async function importBatch(
+  context: ImportContext,
+  batch: Batch,
+  dryRunState: DryRun,
+  early?: Promise<IndicatorPlan>,
+): Promise<void> {
   for (const [kind, records] of batch.entities) await importEntities(context, kind, records);
-  if (batch.indicators.length > 0) await importIndicators(context, batch.indicators, dryRunState);
+  if (batch.indicators.length > 0) await importIndicators(context, batch.indicators, dryRunState, early);
   if (batch.scores.length > 0) await importScores(context, batch.scores);
 }

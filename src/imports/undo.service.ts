@@ -3,6 +3,7 @@ import type { Db } from '../db/database.ts';
 import { sourceId } from '../sources/store/sources.queries.ts';
 import {
   countRelationshipChanges,
+  expandBatches,
   findChanges,
   findUndone,
   takeChanges,
@@ -53,7 +54,9 @@ function undoProblem(run: Run, now: Date): string | null {
  * @throws {UndoError} when it cannot be undone
  */
 export async function previewUndo(db: Db, id: string, now: Date): Promise<RestorePreview> {
-  return previewRestoration(db, undoRestoration(await requireUndoable(db, id, now)), now);
+  const run = await requireUndoable(db, id, now);
+  await expandBatches(db, { name: run.source });
+  return previewRestoration(db, undoRestoration(run), now);
 }
 
 /** Returns the restoration of a source's statements before an import, except those that a later import has restated. */
@@ -97,6 +100,8 @@ export async function startUndo(db: Db, id: string, by: AuditActor): Promise<voi
 export async function runPendingUndos(db: Db, carryOut: RestoreOptions): Promise<void> {
   for (const id of await unfinishedUndos(db)) {
     const run = await findRun(db, id);
-    if (run && (await restore(db, undoRestoration(run), carryOut))) await endUndo(db, id, carryOut.now());
+    if (!run) continue;
+    await expandBatches(db, { name: run.source });
+    if (await restore(db, undoRestoration(run), carryOut)) await endUndo(db, id, carryOut.now());
   }
 }

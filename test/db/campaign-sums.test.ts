@@ -83,11 +83,12 @@ onEveryEngine((engine) => {
       );
       const values = [...unique.values()].map(
         (link) => sql`(${ids[link.indicator]}::uuid, ${link.campaign}::uuid, ${link.type}::relationship_type,
-          'indicator', 'campaign', ${link.tlp}::tlp, ${link.source}::uuid, 1)`,
+          'indicator'::entity_kind, 'campaign'::entity_kind, ${link.tlp}::tlp, ${link.source}::uuid, 1)`,
       );
       // Some are new, some are said again under another marking, in one statement.
+      // Importers write links of indicators that exist.
       await sql`insert into relationship (from_id, to_id, type, from_kind, to_kind, tlp, source_id, revision)
-        values ${sql.join(values)}
+        select * from (values ${sql.join(values)}) as link (from_id) where exists (select from indicator where id = from_id)
         on conflict (from_id, to_id, type, source_id) do update set tlp = excluded.tlp`.execute(db);
     } else if (step.what === 'unlink') {
       await sql`delete from relationship where to_id = ${step.campaign} and from_id = any (${chosen}::text[]::uuid[])
@@ -102,6 +103,7 @@ onEveryEngine((engine) => {
         step.some.map((n) => indicatorRecord('DOMAIN', nameOf(n), { tlp: step.tlp, expiresAt })),
       );
     } else if (step.what === 'delete') {
+      await sql`delete from relationship where from_id = any (${chosen}::text[]::uuid[])`.execute(db);
       await sql`delete from indicator where id = any (${chosen}::text[]::uuid[])`.execute(db);
     } else if (step.what === 'sweep') {
       await sweepExpired(db, after(step.seconds));

@@ -22,7 +22,7 @@ onEveryEngine((engine) => {
     await sql`truncate actor, campaign, technique, software, report, relationship, external_id`.execute(
       harness.db,
     );
-    await sql`truncate indicator cascade`.execute(harness.db);
+    await sql`truncate indicator, indicator_source cascade`.execute(harness.db);
   }
 
   /** Which objects are one, what is shown of them, and which ids elsewhere stand for them. */

@@ -25,9 +25,9 @@ onEveryEngine((engine) => {
 
   async function clear(): Promise<void> {
     tipline.clock.now = NOW;
-    await sql`truncate actor, campaign, technique, software, report, relationship, external_id, import_run, import_change,
+    await sql`truncate actor, campaign, technique, software, report, relationship, external_id, import_run, import_change, import_batch,
       import_relationship_change`.execute(tipline.db);
-    await sql`truncate indicator cascade`.execute(tipline.db);
+    await sql`truncate indicator, indicator_source cascade`.execute(tipline.db);
     await sql`delete from source`.execute(tipline.db);
   }
 
@@ -228,9 +228,18 @@ onEveryEngine((engine) => {
 
   it('deletes undo data after 30 days', async () => {
     await tipline.loadRun(rowsOf('wrong', 6_000));
-    const kept = async () => (await sql`select from import_change`.execute(tipline.db)).rows.length;
+    await tipline.loadRun(rowsOf('wrong', 6_000).map((record) => ({ ...record, confidence: 90 })));
+    const kept = async () => {
+      const { rows } = await sql<{ changes: number; ids: number }>`
+        select (select count(*) from import_change) as changes,
+          (select coalesce(sum(cardinality(object_ids)), 0) from import_batch) as ids
+      `.execute(tipline.db);
+      const [{ changes, ids } = { changes: 0, ids: 0 }] = rows;
+      return changes + Number(ids);
+    };
     await deleteOldUndoData(tipline.db, new Date(NOW.getTime() + 30 * DAY_MS), () => false);
-    expect(await kept()).toBe(6_000);
+    // Those of the first import, and those of the second, which changed all of them and stated all of them again.
+    expect(await kept()).toBe(3 * 6_000);
     await deleteOldUndoData(tipline.db, new Date(NOW.getTime() + 30 * DAY_MS + 1), () => false);
     expect(await kept()).toBe(0);
   });

@@ -115,7 +115,7 @@ export function changeWorld(open: () => Database) {
   async function reset() {
     now = START;
     const { db } = open();
-    await sql`truncate indicator, relationship, actor, campaign, entity_source, indicator_history, link_history, entity_history,
+    await sql`truncate indicator, indicator_source, relationship, actor, campaign, entity_source, indicator_history, link_history, entity_history,
       revision_log, change_date, indicator_source cascade`.execute(db);
     await sql`insert into change_date (first_number, last_number, first_date, revision) values (0, (select last_value from change_number), 0, 0)`.execute(
       db,

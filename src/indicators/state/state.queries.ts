@@ -1,6 +1,7 @@
 import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { nextModifiedAt } from '../../db/expressions.ts';
+import { recordset, uuidArray } from '../../db/recordset.ts';
 import type { Tables } from '../../db/tables.ts';
 import { isBlock, prefixLength } from '../../model/address-ranges.ts';
 import type { ResolvedIndicator, SourceStatement, Statement } from '../../model/statement.ts';
@@ -52,7 +53,36 @@ export interface StatementWrite {
 }
 
 const isOneOf = (column: string, ids: readonly string[]) =>
-  sql<boolean>`${sql.ref(column)} = any(${ids}::uuid[])`;
+  sql<boolean>`${sql.ref(column)} = any(${uuidArray(ids)})`;
+
+/** Returns which of these ids indicators have. */
+export async function findExisting(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db.selectFrom('indicator').select('id').where(isOneOf('id', ids)).execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Returns the ids of the indicators that have this value and a statement of this source that is equal in all but the time of its import. */
+export async function findSameStatements(
+  db: Db,
+  statements: readonly (StatementWrite & { value: string })[],
+): Promise<Set<string>> {
+  if (statements.length === 0) return new Set();
+  const { imported_at: _, ...compared } = STATEMENT_COLUMNS;
+  const rows = statements.map((statement) => {
+    const { imported_at: _, ...row } = statementRow(statement);
+    return { ...row, value: statement.value };
+  });
+  const columns = (alias: string) =>
+    sql.join(Object.keys(compared).map((column) => sql.ref(`${alias}.${column}`)));
+  const { rows: same } = await sql<{ id: string }>`
+    select x.indicator_id as id
+    from ${recordset(rows, { ...compared, value: 'text' })},
+      lateral (select * from indicator_source where indicator_id = x.indicator_id and source_id = x.source_id offset 0) as s,
+      lateral (select value from indicator where id = x.indicator_id offset 0) as i
+    where i.value = x.value and (${columns('s')}) is not distinct from (${columns('x')})
+  `.execute(db);
+  return new Set(same.map(({ id }) => id));
+}
 
 /** Returns the indicators with these ids, by id. */
 export async function loadIndicators(db: Db, ids: readonly string[]): Promise<Map<string, LoadedIndicator>> {
@@ -214,11 +244,29 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
       whitelisted_parts: shown.whitelistedParts.length === 0 ? null : shown.whitelistedParts,
     }))
     .sort(byKey('id'));
-  return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
-    type indicator_type, value text, normalized text, search_text text, confidence smallint,
-    pinned_confidence smallint, severity severity, tlp tlp, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz, expires_at timestamptz,
-    for_detection boolean, of_certificate boolean, has_records boolean, kev jsonb, whitelisted boolean,
-    whitelisted_parts text[])`;
+  return recordset(rows, {
+    id: 'uuid',
+    number: 'bigint',
+    type: 'indicator_type',
+    value: 'text',
+    normalized: 'text',
+    search_text: 'text',
+    confidence: 'smallint',
+    pinned_confidence: 'smallint',
+    severity: 'severity',
+    tlp: 'tlp',
+    tags: 'text[]',
+    source_id: 'uuid',
+    first_seen: 'timestamptz',
+    last_seen: 'timestamptz',
+    expires_at: 'timestamptz',
+    for_detection: 'boolean',
+    of_certificate: 'boolean',
+    has_records: 'boolean',
+    kev: 'jsonb',
+    whitelisted: 'boolean',
+    whitelisted_parts: 'text[]',
+  });
 }
 
 /** Returns the mark `expired` of a row: a row that is written after its expiry needs no sweep. */
@@ -267,50 +315,77 @@ async function writeHits(trx: Transaction<Tables>, writes: readonly IndicatorWri
     suppressedBy ? [{ indicator_id: id, list_id: suppressedBy.listId, entry: suppressedBy.entry }] : [],
   );
   await sql`
-    insert into whitelist_hit
-    select * from jsonb_to_recordset(${JSON.stringify(hits)}::jsonb) as x (indicator_id uuid, list_id uuid, entry text)
+    insert into whitelist_hit select * from ${recordset(hits, { indicator_id: 'uuid', list_id: 'uuid', entry: 'text' })}
   `.execute(trx);
 }
 
+/**
+ * Writes statements.
+ * @param added whether there are none of these sources about these indicators yet
+ */
 export async function writeStatements(
   trx: Transaction<Tables>,
   writes: readonly StatementWrite[],
+  added = false,
 ): Promise<void> {
   if (writes.length === 0) return;
-  const rows = writes
-    .map(({ indicatorId, sourceId, statement }) => ({
-      indicator_id: indicatorId,
-      source_id: sourceId,
-      stated_at: statement.statedAt,
-      first_seen: statement.firstSeen,
-      last_seen: statement.lastSeen,
-      imported_at: statement.importedAt,
-      expires_at: statement.expiresAt,
-      confidence: statement.confidence,
-      severity: statement.severity,
-      tlp: statement.tlp,
-      tags: statement.tags,
-      for_detection: statement.forDetection,
-      delisted_at: statement.delistedAt,
-      of_certificate: statement.ofCertificate,
-      records: statement.records.length === 0 ? null : statement.records,
-      files: statement.files.length === 0 ? null : statement.files,
-      kev: statement.kev,
-    }))
-    .sort(byKey('indicator_id'));
-  await sql`
-    insert into indicator_source
-    select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (indicator_id uuid, source_id uuid,
-      stated_at timestamptz, first_seen timestamptz, last_seen timestamptz, imported_at timestamptz,
-      expires_at timestamptz, confidence smallint, severity severity, tlp tlp, tags text[], for_detection boolean,
-      delisted_at timestamptz, of_certificate boolean, records jsonb, files uuid[], kev jsonb)
+  const replace = sql`
     on conflict (indicator_id, source_id) do update set stated_at = excluded.stated_at,
       first_seen = excluded.first_seen, last_seen = excluded.last_seen, imported_at = excluded.imported_at,
       expires_at = excluded.expires_at, confidence = excluded.confidence, severity = excluded.severity,
       tlp = excluded.tlp, tags = excluded.tags, for_detection = excluded.for_detection,
       delisted_at = excluded.delisted_at, of_certificate = excluded.of_certificate, records = excluded.records,
-      files = excluded.files, kev = excluded.kev
+      files = excluded.files, kev = excluded.kev`;
+  await sql`
+    insert into indicator_source select * from ${statementsOf(writes)} ${added ? sql`` : replace}
   `.execute(trx);
+}
+
+/** Returns statements as a FROM item with the columns of `indicator_source`, in their order. */
+function statementsOf(writes: readonly StatementWrite[]): RawBuilder<unknown> {
+  return recordset(writes.map(statementRow).sort(byKey('indicator_id')), STATEMENT_COLUMNS);
+}
+
+const STATEMENT_COLUMNS = {
+  indicator_id: 'uuid',
+  source_id: 'uuid',
+  stated_at: 'timestamptz',
+  first_seen: 'timestamptz',
+  last_seen: 'timestamptz',
+  imported_at: 'timestamptz',
+  expires_at: 'timestamptz',
+  confidence: 'smallint',
+  severity: 'severity',
+  tlp: 'tlp',
+  tags: 'text[]',
+  for_detection: 'boolean',
+  delisted_at: 'timestamptz',
+  of_certificate: 'boolean',
+  records: 'jsonb',
+  files: 'uuid[]',
+  kev: 'jsonb',
+} as const;
+
+function statementRow({ indicatorId, sourceId, statement }: StatementWrite) {
+  return {
+    indicator_id: indicatorId,
+    source_id: sourceId,
+    stated_at: statement.statedAt,
+    first_seen: statement.firstSeen,
+    last_seen: statement.lastSeen,
+    imported_at: statement.importedAt,
+    expires_at: statement.expiresAt,
+    confidence: statement.confidence,
+    severity: statement.severity,
+    tlp: statement.tlp,
+    tags: statement.tags,
+    for_detection: statement.forDetection,
+    delisted_at: statement.delistedAt,
+    of_certificate: statement.ofCertificate,
+    records: statement.records.length === 0 ? null : statement.records,
+    files: statement.files.length === 0 ? null : statement.files,
+    kev: statement.kev,
+  };
 }
 
 function byKey<K extends string>(key: K) {

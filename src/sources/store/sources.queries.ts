@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { withRevision } from '../../db/revision/revision.ts';
 import type { Tables } from '../../db/tables.ts';
 import { uuidv5 } from '../../model/identity.ts';
 import type { Lifetimes, SourceDefaults, StatingSource } from '../../model/statement.ts';
@@ -63,11 +64,14 @@ const FOREIGN_KEY_VIOLATION = '23503';
  */
 export async function dropUnusedSource(db: Db, id: string, runId: string | null): Promise<void> {
   try {
-    await sql`
-      delete from source where id = ${id}::uuid and not exists (
-        select from import_run where import_run.source = source.name and not dry_run
-          and state = 'running' and import_run.id is distinct from ${runId}::uuid)
-    `.execute(db);
+    // Under the lock of the revision, so that no writer adds rows that refer to it.
+    await withRevision(db, (trx) =>
+      sql`
+        delete from source where id = ${id}::uuid and not exists (
+          select from import_run where import_run.source = source.name and not dry_run
+            and state = 'running' and import_run.id is distinct from ${runId}::uuid)
+      `.execute(trx),
+    );
   } catch (error) {
     if ((error as { code?: string }).code !== FOREIGN_KEY_VIOLATION) throw error;
   }

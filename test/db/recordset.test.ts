@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { recordset, uuidArray } from '../../src/db/recordset.ts';
+import { runs } from '../properties/runs.ts';
+import { onEveryEngine } from '../support/engines.ts';
+
+const text = fc.oneof(
+  fc.constantFrom('', ' ', ',', '"', '\\', '{}', 'NULL', 'null', 'a b', "it's", '\n', 'ü', '🦊', '{a,"b"}'),
+  fc.string({ unit: 'binary' }).filter((one) => !one.includes('\0')),
+);
+const date = fc.date({
+  min: new Date('1000-01-01T00:00:00Z'),
+  max: new Date('9999-12-31T23:59:59.999Z'),
+  noInvalidDate: true,
+});
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 3 });
+const rows = fc.array(
+  fc.record({
+    id: fc.uuid(),
+    said: maybe(text),
+    many: maybe(fc.array(text, { maxLength: 3 })),
+    ids: maybe(fc.array(fc.uuid(), { maxLength: 3 })),
+    at: maybe(
+      fc.oneof(
+        date,
+        fc.date({ min: new Date('1900-01-01'), max: new Date('2106-01-01'), noInvalidDate: true }),
+      ),
+    ),
+    yes: maybe(fc.boolean()),
+    small: maybe(fc.integer({ min: -32_768, max: 32_767 })),
+    big: maybe(fc.maxSafeInteger()),
+    severity: maybe(fc.constantFrom('LOW', 'CRITICAL')),
+    json: maybe(fc.record({ said: text, any: fc.boolean() })),
+  }),
+  { maxLength: 6 },
+);
+
+onEveryEngine((engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.open();
+  });
+  afterAll(() => database.close());
+
+  it('gives the database the rows as they are', async () => {
+    await fc.assert(
+      fc.asyncProperty(rows, async (given) => {
+        const item = recordset(given, {
+          id: 'uuid',
+          said: 'text',
+          many: 'text[]',
+          ids: 'uuid[]',
+          at: 'timestamptz',
+          yes: 'boolean',
+          small: 'smallint',
+          big: 'bigint',
+          severity: 'severity',
+          json: 'jsonb',
+        });
+        const { rows: read } =
+          await sql`select *, extract(microseconds from at)::bigint % 1000 as below_ms from ${item}`.execute(
+            database.db,
+          );
+        expect(read).toEqual(given.map((row) => ({ ...row, below_ms: row.at && 0 })));
+      }),
+      runs(200),
+    );
+  });
+
+  it('gives the database ids as an array', async () => {
+    const ids = ['6f0f5d0e-6c0b-4c55-9d3b-4f1f6b6a0c3e', '0a1d9bd2-7d0d-4a0c-9a57-6c1f1c2f8f60'];
+    const { rows: read } = await sql`select ${uuidArray(ids)} as ids, ${uuidArray([])} as none`.execute(
+      database.db,
+    );
+    expect(read).toEqual([{ ids, none: [] }]);
+  });
+});

@@ -1,0 +1,151 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { ImportRecord, IndicatorRecord } from '../../src/importers/importer.ts';
+import { createCounts, createOwnCommits, NO_LEASE } from '../../src/imports/import-context.ts';
+import { importFiles } from '../../src/imports/imports.service.ts';
+import { ensureSource } from '../../src/sources/store/sources.queries.ts';
+import { addEntry } from '../../src/whitelist/whitelist.service.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness, WIDEST } from '../support/harness.ts';
+
+const DAY_MS = 86_400_000;
+/** More than two batches. */
+const ROWS = 1_200;
+const nameOf = (n: number) => `d${n}.test-feed.net`;
+
+it('a plan holds after a commit of the same import about other indicators only', () => {
+  const commits = createOwnCommits();
+  const plan = { revision: 4, objectIds: ['a', 'b'] };
+  expect(commits.holds(plan, 4)).toBe(true);
+  expect(commits.holds(plan, 5)).toBe(false);
+  commits.add({ previous: 4, revision: 5 }, { revision: 4, objectIds: ['c'] });
+  expect(commits.holds(plan, 5)).toBe(true);
+  expect(commits.holds(plan, 6)).toBe(false);
+  expect(commits.holds({ ...plan, revision: 3 }, 5)).toBe(false);
+  commits.add({ previous: 4, revision: 5 }, { revision: 4, objectIds: ['c', 'b'] });
+  expect(commits.holds(plan, 5)).toBe(false);
+  commits.add({ previous: 4, revision: 5 }, { revision: 4 });
+  expect(commits.holds(plan, 5)).toBe(false);
+});
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  beforeAll(async () => {
+    tipline = await startHarness(engine);
+  });
+  afterAll(() => tipline.close());
+  beforeEach(async () => {
+    await sql`truncate indicator, indicator_source cascade`.execute(tipline.db);
+  });
+
+  async function importAll(records: () => AsyncGenerator<ImportRecord>) {
+    const counts = createCounts();
+    const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
+    await importFiles(
+      tipline.db,
+      [
+        {
+          importer: { name: 'csv', read: records },
+          input: { fileName: 'test', open: () => Promise.reject() as never },
+        },
+      ],
+      {
+        source: await ensureSource(tipline.db, 'Test', 'import', defaults, NOW),
+        now: NOW,
+        dryRun: false,
+        tlpCeiling: 'RED',
+        widest: WIDEST,
+        counts,
+        writer: NO_LEASE,
+      },
+    );
+    return counts.kinds.get('indicator');
+  }
+
+  it('merges the records of an indicator in neighbouring batches', async () => {
+    const counts = await importAll(async function* () {
+      for (const tag of ['first', 'second', 'third', 'fourth'])
+        for (let n = 0; n < ROWS / 4; n++) yield indicatorRecord('DOMAIN', nameOf(n), { tags: [tag] });
+    });
+    expect(counts).toMatchObject({ new: ROWS / 4, updated: (ROWS / 4) * 3, unchanged: 0 });
+    const { rows } = await sql`select tags, count(*) as n from indicator group by tags`.execute(tipline.db);
+    expect(rows).toEqual([{ tags: ['first', 'fourth', 'second', 'third'], n: ROWS / 4 }]);
+  });
+
+  it('hides what is whitelisted while it is imported', async () => {
+    await importAll(async function* () {
+      for (let n = 0; n < 3 * ROWS; n++) {
+        if (n === ROWS)
+          await addEntry(
+            tipline.db,
+            nameOf(2 * ROWS + 1),
+            undefined,
+            { who: 'test', reason: 'ours', now: NOW },
+            'RED',
+          );
+        yield indicatorRecord('DOMAIN', nameOf(n));
+      }
+    });
+    const { rows } = await sql`select value from indicator where whitelisted`.execute(tipline.db);
+    expect(rows).toEqual([{ value: nameOf(2 * ROWS + 1) }]);
+    const { rows: numbers } = await sql`
+      select count(distinct number) as n, max(number) - min(number) + 1 as range from indicator`.execute(
+      tipline.db,
+    );
+    expect(numbers).toEqual([{ n: 3 * ROWS, range: 3 * ROWS }]);
+  });
+
+  const FULL: Partial<IndicatorRecord> = {
+    statedAt: NOW,
+    confidence: 50,
+    severity: 'LOW',
+    tlp: 'AMBER',
+    tags: ['b'],
+    firstSeen: NOW,
+    lastSeen: NOW,
+    expiresAt: new Date(NOW.getTime() + DAY_MS),
+    forDetection: false,
+    file: '00000000-0000-4000-8000-000000000010',
+    records: [{ id: 'indicator--1', description: 'one' }],
+  };
+  const later = new Date(NOW.getTime() + 2 * DAY_MS);
+  const CHANGES: Partial<IndicatorRecord>[] = [
+    { statedAt: later },
+    { confidence: 90 },
+    { severity: 'HIGH' },
+    { tlp: 'RED' },
+    { tags: ['a', 'b'] },
+    { firstSeen: new Date(NOW.getTime() - DAY_MS) },
+    { lastSeen: later },
+    { expiresAt: later },
+    { forDetection: true },
+    { ofCertificate: true },
+    { file: '00000000-0000-4000-8000-000000000011' },
+    { records: [{ id: 'indicator--1', description: 'two' }] },
+    { externalIds: ['indicator--2'] },
+    { kev: { dateAdded: '2026-01-01', dueDate: null, knownRansomware: false, requiredAction: null } },
+  ];
+
+  it.each(CHANGES)('a record with %o is not taken for the one before', async (change) => {
+    const hash = '0123456789abcdef0123456789abcdef';
+    const yieldOnce = (fields: Partial<IndicatorRecord>) =>
+      async function* () {
+        yield indicatorRecord('MD5', hash, fields);
+      };
+    await importAll(yieldOnce(FULL));
+    expect(await importAll(yieldOnce(FULL))).toMatchObject({ unchanged: 1 });
+    expect(await importAll(yieldOnce({ ...FULL, ...change }))).toMatchObject({ updated: 1, unchanged: 0 });
+  });
+
+  it('a spelling that sorts before the stored one replaces it', async () => {
+    const yieldOnce = (value: string) =>
+      async function* () {
+        yield indicatorRecord('FILENAME', value);
+      };
+    await importAll(yieldOnce('evil.exe'));
+    expect(await importAll(yieldOnce('EVIL.exe'))).toMatchObject({ updated: 1 });
+    expect(await importAll(yieldOnce('evil.exe'))).toMatchObject({ unchanged: 1 });
+    const { rows } = await sql`select value from indicator`.execute(tipline.db);
+    expect(rows).toEqual([{ value: 'EVIL.exe' }]);
+  });
+});
