@@ -8,4 +8,4 @@ export { findContext, findIndicator } from '../src/indicators/read/indicators.qu
 export { listIndicators } from '../src/indicators/read/list.queries.ts';
 export { indicatorId } from '../src/model/identity.ts';
 export { normalize } from '../src/model/normalize.ts';
-export { addEntry, removeEntry } from '../src/whitelist/whitelist.service.ts';
+export { addEntry, loadList, removeEntry, removeList } from '../src/whitelist/whitelist.service.ts';

@@ -81,3 +81,29 @@ create table import_batch (
 );
 alter table import_batch alter column object_ids set storage external;
 create index import_batch_source on import_batch (source, number);
+
+-- The relationships of changed indicators are numbered anew once for each statement instead of for each row. An expiry that stays in the
+-- future changes nothing. Grouped instead of joined: a session keeps the plan of its first change, which may be of one row.
+drop trigger indicator_links_renewed on indicator;
+create function renew_links_of_indicators() returns trigger language plpgsql
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  as $$
+declare
+  ids uuid[] := array(
+    select id from (
+      select id, tlp, whitelisted, for_detection, expires_at, coalesce(modified_at, created_at) as changed_at from added
+      union all
+      select id, tlp, whitelisted, for_detection, expires_at, coalesce(modified_at, created_at) from removed
+    ) as state
+    group by id
+    having min(tlp) <> max(tlp) or bool_and(whitelisted) <> bool_or(whitelisted) or bool_and(for_detection) <> bool_or(for_detection)
+      or ((min(expires_at) <> max(expires_at) or count(expires_at) = 1) and min(expires_at) <= max(changed_at))
+  );
+begin
+  if exists (select from relationship where from_id = any(ids)) then
+    update relationship set change_number = nextval('change_number') where from_id = any(ids);
+  end if;
+  return null;
+end $$;
+create trigger indicator_links_renewed after update on indicator referencing old table as removed new table as added
+  for each statement execute function renew_links_of_indicators();

@@ -5,7 +5,7 @@ import { withRevision } from '../db/revision/revision.ts';
 import { httpUrl } from '../model/normalize-url.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
-import { reevaluateInBatches } from '../whitelist/reevaluate.ts';
+import { recomputeInBatches } from '../whitelist/reevaluate.ts';
 import { FEED_KINDS, feedRulesOf, optionsProblem } from './feed-kinds.ts';
 import {
   findSources,
@@ -113,7 +113,7 @@ export async function recomputeSources(db: Db, now: Date, stopped = () => false)
   for (const { id, version } of await staleSources(db)) {
     for await (const ids of idPages((after) => indicatorsOf(db, id, after, PAGE))) {
       if (stopped()) return;
-      await reevaluateInBatches(db, ids, now);
+      await recomputeInBatches(db, ids, now);
     }
     await markRecomputed(db, id, version);
   }

@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { uuidArray } from '../db/recordset.ts';
 import { blocksAround } from '../model/address-ranges.ts';
 import { indicatorId } from '../model/identity.ts';
+import type { IndicatorType } from '../model/vocabulary.ts';
 import type { IndexedRule } from './matching/matcher.ts';
 import type { Reach } from './matching/names.ts';
 import type { Network } from './matching/network.ts';
@@ -18,74 +20,88 @@ export async function findCandidates(
   rules: readonly IndexedRule[],
   most: number,
 ): Promise<string[] | null> {
-  const { rows } = await candidateStatement(rules, most + 1).execute(db);
+  const statement = candidateStatement(rules, await findIdsAround(db, rules), most + 1);
+  const { rows } = await statement.execute(db);
   return rows.length > most ? null : rows.map(({ id }) => id);
 }
 
-/** Returns the statement that selects the ids; an index serves each of its parts. */
-export function candidateStatement(rules: readonly IndexedRule[], limit: number): RawBuilder<{ id: string }> {
-  return sql`${sql.join(rules.flatMap(statementsOf), sql` union `)} limit ${limit}`;
+/**
+ * Returns the ids that networks around those of these rules have, of which some may be indicators. Only networks of lengths that
+ * indicators have are considered.
+ */
+export async function findIdsAround(db: Db, rules: readonly IndexedRule[]): Promise<string[]> {
+  const networks = rules.flatMap((rule) => (rule.by === 'network' ? [rule.network] : []));
+  if (networks.length === 0) return [];
+  const lengths = await db.selectFrom('network_prefix').select(['type', 'length']).execute();
+  const lengthsOf = (type: IndicatorType) =>
+    lengths.filter((one) => one.type === type).map(({ length }) => length);
+  const used = { IPV4: lengthsOf('IPV4'), IPV6: lengthsOf('IPV6') };
+  return networks.flatMap(({ text }) => {
+    const type = text.includes(':') ? 'IPV6' : 'IPV4';
+    return blocksAround(text, used[type]).map((block) => indicatorId(type, block));
+  });
 }
 
-function statementsOf(rule: IndexedRule): RawBuilder<unknown>[] {
-  switch (rule.by) {
-    case 'value':
-      return [sql`select id from indicator where id = ${indicatorId(rule.type, rule.value)}::uuid`];
-    case 'name':
-      return [ofName(rule.name, rule.reach)];
-    case 'network':
-      return inNetwork(rule.network);
-  }
+/**
+ * Returns the statement that selects the ids; an index serves each of its parts.
+ * @param idsAround of the networks around those of the rules
+ */
+export function candidateStatement(
+  rules: readonly IndexedRule[],
+  idsAround: readonly string[],
+  limit: number,
+): RawBuilder<{ id: string }> {
+  const ids = rules.flatMap((rule) => (rule.by === 'value' ? [indicatorId(rule.type, rule.value)] : []));
+  const names = rules.filter((rule) => rule.by === 'name');
+  const networks = rules.flatMap((rule) => (rule.by === 'network' ? [rule.network] : []));
+  const parts = [
+    sql`select id from indicator where id = any(${uuidArray([...ids, ...idsAround])})`,
+    ...(names.length > 0 ? ofNames(names) : []),
+    ...(networks.length > 0 ? inNetworks(networks) : []),
+  ];
+  return sql`${sql.join(parts, sql` union `)} limit ${limit}`;
 }
 
 /**
  * Host names are ASCII and indexed in reverse: in code point order, all names below `moc.elpmaxe` sort from
  * `moc.elpmaxe.` up to `moc.elpmaxe/`.
  */
-function ofName(name: string, reach: Reach): RawBuilder<unknown> {
+function ofNames(rules: readonly { name: string; reach: Reach }[]): RawBuilder<unknown>[] {
   const host = sql`indicator_host_reversed(type, normalized) collate "C"`;
-  const reversed = [...name].reverse().join('');
-  const below = sql`${host} >= ${`${reversed}.`} and ${host} < ${`${reversed}/`}`;
-  const itself = sql`${host} = ${reversed}`;
-  const isHit = { itself, below, 'itself and below': sql`(${itself} or (${below}))` }[reach];
-  return sql`select id from indicator where type in ('DOMAIN', 'EMAIL', 'URL') and ${isHit}`;
-}
-
-/** Returns the ids that networks around those of these rules have, of which some may be indicators. */
-export function idsAround(rules: readonly IndexedRule[]): string[] {
-  return rules.flatMap((rule) => (rule.by === 'network' ? idsAroundNetwork(rule.network) : []));
-}
-
-function idsAroundNetwork({ text }: Network): string[] {
-  const type = text.includes(':') ? 'IPV6' : 'IPV4';
-  return blocksAround(text, LENGTHS).map((block) => indicatorId(type, block));
-}
-
-const LENGTHS = Array.from({ length: 128 }, (_, length) => length);
-
-/**
- * Addresses and networks within, and networks around. An IPv4 address may be the host of a URL as an IPv4-mapped IPv6
- * address.
- */
-function inNetwork(network: Network): RawBuilder<unknown>[] {
-  const { text, bits } = network;
-  const address = sql`value::inet`;
-  const host = sql`indicator_url_address(type, normalized)`;
-  const found = [
-    sql`select id from indicator where type in ('IPV4', 'IPV6') and ${within(address, text)}`,
-    sql`select id from indicator where ${within(host, text)}`,
-    sql`select id from indicator where id = any(${idsAroundNetwork(network)}::uuid[])`,
+  const reversed = (reaches: readonly Reach[]) =>
+    rules.filter(({ reach }) => reaches.includes(reach)).map(({ name }) => [...name].reverse().join(''));
+  const found = (names: readonly string[], isHit: RawBuilder<unknown>) => sql`
+    select found.id from unnest(${names}::text[]) as wanted (name), lateral (
+      select id from indicator where type in ('DOMAIN', 'EMAIL', 'URL') and ${isHit} offset 0) as found`;
+  return [
+    found(reversed(['itself', 'itself and below']), sql`${host} = wanted.name`),
+    found(
+      reversed(['below', 'itself and below']),
+      sql`${host} >= wanted.name || '.' and ${host} < wanted.name || '/'`,
+    ),
   ];
-  if (text.includes(':')) return found;
-  const mapped = `::ffff:${text.slice(0, text.indexOf('/'))}/${MAPPED_BITS + bits}`;
-  return [...found, sql`select id from indicator where ${within(host, mapped)}`];
+}
+
+/** Addresses and networks within. An IPv4 address may be the host of a URL as an IPv4-mapped IPv6 address. */
+function inNetworks(networks: readonly Network[]): RawBuilder<unknown>[] {
+  const texts = networks.map(({ text }) => text);
+  const mapped = networks.flatMap(({ text, bits }) =>
+    text.includes(':') ? [] : [`::ffff:${text.slice(0, text.indexOf('/'))}/${MAPPED_BITS + bits}`],
+  );
+  const found = (wanted: readonly string[], address: RawBuilder<unknown>, where = sql``) => sql`
+    select found.id from unnest(${wanted}::inet[]) as wanted (network), lateral (
+      select id from indicator where ${where} ${within(address)} offset 0) as found`;
+  return [
+    found(texts, sql`value::inet`, sql`type in ('IPV4', 'IPV6') and`),
+    found([...texts, ...mapped], sql`indicator_url_address(type, normalized)`),
+  ];
 }
 
 /**
  * Compares with both ends of the network, which an index serves under any plan; `<<=` needs a plan for the
  * given network.
  */
-function within(address: RawBuilder<unknown>, network: string): RawBuilder<unknown> {
-  const longest = network.includes(':') ? 128 : 32;
-  return sql`${address} >= ${network}::inet and ${address} <= set_masklen(broadcast(${network}::inet), ${longest}::int)`;
+function within(address: RawBuilder<unknown>): RawBuilder<unknown> {
+  const longest = sql`case family(wanted.network) when 4 then 32 else 128 end`;
+  return sql`${address} >= wanted.network and ${address} <= set_masklen(broadcast(wanted.network), ${longest})`;
 }

@@ -7,6 +7,7 @@ import type { WhitelistMatcher } from './matching/matcher.ts';
 import {
   type IndicatorMatch,
   indicatorsAfter,
+  indicatorsOf,
   markApplied,
   markPosition,
   readEdition,
@@ -36,9 +37,7 @@ export async function reevaluateMatches(
     const { edition, applied, position } = await readEdition(db);
     if (edition === applied) break;
     const page = await indicatorsAfter(db, position ?? BEFORE_ALL_IDS, PAGE);
-    const matcher = await currentMatcher(db);
-    const changedIds = page.filter((row) => hasChanged(row, matcher)).map(({ id }) => id);
-    changed += await reevaluateInBatches(db, changedIds, now);
+    changed += await reevaluateRows(db, page, now);
     const last = page.at(-1);
     if (last) await markPosition(db, edition, last.id);
     else await markApplied(db, edition);
@@ -55,8 +54,33 @@ function hasChanged(
   return !isSameHit || parts.join() !== (whitelisted_parts ?? []).join();
 }
 
-/** Re-evaluates indicators against the current lists, each batch under its own revision. */
-export async function reevaluateInBatches(db: Db, ids: readonly string[], now: Date): Promise<number> {
+/**
+ * Re-evaluates indicators against the current lists.
+ * @returns the number of changed ones
+ */
+export async function reevaluateIndicators(db: Db, ids: readonly string[], now: Date): Promise<number> {
+  let changed = 0;
+  for (let at = 0; at < ids.length; at += PAGE)
+    changed += await reevaluateRows(db, await indicatorsOf(db, ids.slice(at, at + PAGE)), now);
+  return changed;
+}
+
+/** Writes those that have changed. */
+async function reevaluateRows(db: Db, rows: readonly IndicatorMatch[], now: Date): Promise<number> {
+  const matcher = await currentMatcher(db);
+  const changed = rows.filter((row) => hasChanged(row, matcher));
+  return recomputeInBatches(
+    db,
+    changed.map(({ id }) => id),
+    now,
+  );
+}
+
+/**
+ * Recomputes indicators from their statements and the current lists, each batch under its own revision.
+ * @returns the number of changed ones
+ */
+export async function recomputeInBatches(db: Db, ids: readonly string[], now: Date): Promise<number> {
   let changed = 0;
   for (let at = 0; at < ids.length; at += BATCH) {
     await currentMatcher(db);

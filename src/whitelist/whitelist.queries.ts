@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { uuidArray } from '../db/recordset.ts';
 import type { Tables } from '../db/tables.ts';
 import { type Principal, visible, visibleToAnalyst } from '../db/visibility.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
@@ -96,6 +97,14 @@ export async function findEnabledLists(db: Db): Promise<{ id: string; content: u
     .where('enabled', '=', true)
     .orderBy('name')
     .execute();
+}
+
+/** Returns whether a list is enabled, and its content; undefined: there is none with this id. */
+export async function findListContent(
+  db: Db,
+  id: string,
+): Promise<{ enabled: boolean; content: unknown } | undefined> {
+  return db.selectFrom('whitelist').select(['enabled', 'content']).where('id', '=', id).executeTakeFirst();
 }
 
 /** Inserts a list, or replaces the one with its id; an existing list stays enabled or disabled. */
@@ -231,6 +240,14 @@ const indicatorMatches = sql`
 export async function indicatorsAfter(db: Db, id: string, most: number): Promise<IndicatorMatch[]> {
   const { rows } = await sql<IndicatorMatch>`
     ${indicatorMatches} where indicator.id > ${id}::uuid order by indicator.id limit ${most}
+  `.execute(db);
+  return rows;
+}
+
+/** Returns the indicators with these ids. */
+export async function indicatorsOf(db: Db, ids: readonly string[]): Promise<IndicatorMatch[]> {
+  const { rows } = await sql<IndicatorMatch>`
+    ${indicatorMatches} where indicator.id = any(${uuidArray(ids)})
   `.execute(db);
   return rows;
 }

@@ -8,16 +8,17 @@ import type { Tables } from '../db/tables.ts';
 import { indicatorId, uuidv5 } from '../model/identity.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
-import { findCandidates, idsAround } from './candidates.queries.ts';
+import { findCandidates, findIdsAround } from './candidates.queries.ts';
 import { type OperatorEntryRule, parseOperatorEntry } from './matching/entry.ts';
-import { candidatesOf } from './matching/matcher.ts';
-import { parseWarninglist } from './matching/warninglist.ts';
-import { reevaluateInBatches, reevaluateMatches } from './reevaluate.ts';
+import { candidatesOf, type IndexedRule } from './matching/matcher.ts';
+import { parseWarninglist, type Warninglist } from './matching/warninglist.ts';
+import { reevaluateIndicators, reevaluateMatches } from './reevaluate.ts';
 import {
   deleteEntry,
   deleteList,
   findEntries,
   findHiddenIds,
+  findListContent,
   findLists,
   findMaxTlp,
   markApplied,
@@ -33,8 +34,10 @@ import {
 /** List ids are derived from list names: loading a list again replaces the previous version. */
 const LIST_NAMESPACE = '0a1d9bd2-7d0d-4a0c-9a57-6c1f1c2f8f60';
 const PAGE = 5_000;
+/** Rules for whose matches the database is asked at once. */
+const RULES_AT_ONCE = 1_000;
 /**
- * With more candidates, a pass over all indicators in pages takes less memory and can resume after a stop.
+ * With more candidates of these, a pass over all indicators in pages takes less memory and can resume after a stop.
  */
 const MAX_CANDIDATES = 100_000;
 
@@ -75,7 +78,8 @@ export async function addEntry(
     await writeEntry(trx, entry);
     return { action: 'whitelist.add', id: entry.id, before: null, after: { ...parsed, tlp: entry.tlp } };
   });
-  const changed = await applyTo(db, before, () => reevaluateEntry(db, parsed, by.now), by.now);
+  const rules = candidatesOf(parsed.kind, parsed.entry, parsed.types);
+  const changed = await applyTo(db, before, () => reevaluateMatchesOf(db, rules, by.now), by.now);
   return { entry, changed };
 }
 
@@ -98,13 +102,79 @@ function isSame(a: OperatorEntryRule, b: OperatorEntryRule): boolean {
 }
 
 /**
- * Re-evaluates all indicators that the entry may match.
- * @returns `all` when there are too many, or no index finds them
+ * Re-evaluates all indicators that entries may match.
+ * @param rules of the entries; null: no index finds their matches
+ * @returns `all` when no index finds them, or they are too many
  */
-async function reevaluateEntry(db: Db, rule: OperatorEntryRule, now: Date): Promise<number | 'all'> {
-  const rules = candidatesOf(rule.kind, rule.entry, rule.types);
-  const ids = rules && (await findCandidates(db, rules, MAX_CANDIDATES));
-  return ids ? reevaluateInBatches(db, ids, now) : 'all';
+async function reevaluateMatchesOf(
+  db: Db,
+  rules: readonly IndexedRule[] | null,
+  now: Date,
+): Promise<number | 'all'> {
+  if (rules === null) return 'all';
+  let changed = 0;
+  for (let at = 0; at < rules.length; at += RULES_AT_ONCE) {
+    const ids = await findCandidates(db, rules.slice(at, at + RULES_AT_ONCE), MAX_CANDIDATES);
+    if (ids === null) return 'all';
+    changed += await reevaluateIndicators(db, ids, now);
+  }
+  return changed;
+}
+
+/**
+ * Re-evaluates the indicators that removed entries hid, alone or together with others.
+ * @param id of the list, or of the operator's entry
+ * @param rules of the entries
+ */
+async function reevaluateHiddenBy(
+  db: Db,
+  id: string,
+  rules: readonly IndexedRule[],
+  now: Date,
+): Promise<number> {
+  // Networks around those of the entries may be hidden by another entry together with these, or without them in part.
+  let changed = await reevaluateIndicators(db, await findIdsAround(db, rules), now);
+  for await (const ids of idPages((after) => findHiddenIds(db, id, after, PAGE)))
+    changed += await reevaluateIndicators(db, ids, now);
+  return changed;
+}
+
+/** Returns the rules of the entries of a list, for each entry; null: no index finds the matches of an entry. */
+const rulesOf = ({ kind, entries, types }: Warninglist) =>
+  entries.map((entry) => candidatesOf(kind, entry, types));
+
+/**
+ * Re-evaluates the indicators that a change of a list concerns.
+ * @param before the list as it was in force; null: it was not
+ * @param after the list as it is in force; null: it is not
+ */
+async function reevaluateListChange(
+  db: Db,
+  id: string,
+  before: unknown,
+  after: unknown,
+  now: Date,
+): Promise<number | 'all'> {
+  const listOrNull = (content: unknown) => {
+    const list = content === null ? { rejected: '' } : parseWarninglist(content);
+    return 'rejected' in list ? null : list;
+  };
+  const [removed, added] = [listOrNull(before), listOrNull(after)];
+  const addedRules = added ? rulesOf(added) : [];
+  if (addedRules.includes(null)) return 'all';
+  const removedRules = removed ? rulesOf(removed) : [];
+  const hidden = await reevaluateHiddenBy(
+    db,
+    id,
+    removedRules.flatMap((rules) => rules ?? []),
+    now,
+  );
+  const matches = await reevaluateMatchesOf(
+    db,
+    addedRules.flatMap((rules) => rules ?? []),
+    now,
+  );
+  return matches === 'all' ? 'all' : hidden + matches;
 }
 
 /**
@@ -131,19 +201,13 @@ export async function removeEntry(
       after: null,
     };
   });
-  const reevaluateHidden = async () => {
-    // Networks around it may be hidden by another entry together with it, or without it in part.
-    const around = idsAround(candidatesOf(entry.kind, entry.entry, entry.types) ?? []);
-    let changed = await reevaluateInBatches(db, around, by.now);
-    for await (const ids of idPages((after) => findHiddenIds(db, entry.id, after, PAGE)))
-      changed += await reevaluateInBatches(db, ids, by.now);
-    return changed;
-  };
-  return { entry, changed: await applyTo(db, before, reevaluateHidden, by.now) };
+  const rules = candidatesOf(entry.kind, entry.entry, entry.types) ?? [];
+  const changed = await applyTo(db, before, () => reevaluateHiddenBy(db, entry.id, rules, by.now), by.now);
+  return { entry, changed };
 }
 
 /**
- * Loads a list in MISP's format, replacing the list of the same name, and re-evaluates all indicators.
+ * Loads a list in MISP's format, replacing the list of the same name, and re-evaluates the indicators that it concerns.
  * @throws {WhitelistError} when the content is not a MISP warninglist
  */
 export async function loadList(
@@ -154,12 +218,20 @@ export async function loadList(
   const parsed = parseWarninglist(content);
   if ('rejected' in parsed) throw new WhitelistError(`not a MISP warninglist: ${parsed.rejected}`);
   const list = listOf(parsed, content, { shipped: false, enabled: true, updatedAt: by.now });
-  await withAuditedChange(db, by, async (trx) => {
+  let known: Awaited<ReturnType<typeof findListContent>>;
+  const before = await withAuditedChange(db, by, async (trx) => {
+    known = await findListContent(trx, list.id);
     await writeList(trx, list);
     const after = { name: list.name, version: list.version, entries: parsed.entries.length };
     return { action: 'whitelist.load', id: list.id, before: null, after };
   });
-  const changed = await reevaluateMatches(db, { now: by.now });
+  const { enabled, content: replaced } = known ?? { enabled: true, content: null };
+  const changed = await applyTo(
+    db,
+    before,
+    async () => (enabled ? reevaluateListChange(db, list.id, replaced, content, by.now) : 0),
+    by.now,
+  );
   return {
     name: list.name,
     entries: parsed.entries.length,
@@ -176,12 +248,15 @@ export async function setListEnabled(
   by: Change,
 ): Promise<number> {
   const list = await listNamed(db, idOrName);
-  await withAuditedChange(db, by, async (trx) => {
+  let content: unknown = null;
+  const before = await withAuditedChange(db, by, async (trx) => {
+    content = (await findListContent(trx, list.id))?.content ?? null;
     await setEnabled(trx, list.id, enabled);
     const action = enabled ? 'whitelist.enable' : 'whitelist.disable';
     return { action, id: list.id, before: { enabled: list.enabled }, after: { enabled } };
   });
-  return reevaluateMatches(db, { now: by.now });
+  const [was, is] = enabled ? [null, content] : [content, null];
+  return applyTo(db, before, () => reevaluateListChange(db, list.id, was, is, by.now), by.now);
 }
 
 /**
@@ -191,11 +266,13 @@ export async function setListEnabled(
 export async function removeList(db: Db, idOrName: string, by: Change): Promise<number> {
   const list = await listNamed(db, idOrName);
   if (list.shipped) throw new WhitelistError('a list that comes with Tipline can be disabled, not removed');
-  await withAuditedChange(db, by, async (trx) => {
+  let content: unknown = null;
+  const before = await withAuditedChange(db, by, async (trx) => {
+    content = (await findListContent(trx, list.id))?.content ?? null;
     await deleteList(trx, list.id);
     return { action: 'whitelist.remove', id: list.id, before: { name: list.name }, after: null };
   });
-  return reevaluateMatches(db, { now: by.now });
+  return applyTo(db, before, () => reevaluateListChange(db, list.id, content, null, by.now), by.now);
 }
 
 /**
@@ -262,7 +339,7 @@ async function withAuditedChange(
 }
 
 /**
- * Applies the change of one entry to the indicators that it may concern; re-evaluates all indicators when
+ * Applies a change of the lists or entries to the indicators that it may concern; re-evaluates all indicators when
  * that is not enough.
  */
 async function applyTo(

@@ -4,8 +4,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { candidateStatement, findCandidates } from '../../src/whitelist/candidates.queries.ts';
 import { type OperatorEntryRule, parseOperatorEntry } from '../../src/whitelist/matching/entry.ts';
 import { candidatesOf } from '../../src/whitelist/matching/matcher.ts';
-import { findEntries } from '../../src/whitelist/whitelist.queries.ts';
-import { addEntry, loadList, removeEntry } from '../../src/whitelist/whitelist.service.ts';
+import { parseWarninglist } from '../../src/whitelist/matching/warninglist.ts';
+import { findEntries, findLists, readEdition } from '../../src/whitelist/whitelist.queries.ts';
+import {
+  addEntry,
+  loadList,
+  removeEntry,
+  removeList,
+  setListEnabled,
+} from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { address, email, name, network, url, value } from '../whitelist/arbitraries.ts';
@@ -102,6 +109,96 @@ onEveryEngine((engine) => {
     });
   });
 
+  const lists = fc.array(
+    fc.oneof(
+      fc.record({
+        type: fc.constant('hostname'),
+        list: fc.uniqueArray(fc.oneof(name, address), { minLength: 1, maxLength: 4 }),
+      }),
+      fc.record({ type: fc.constant('cidr'), list: fc.uniqueArray(network, { minLength: 1, maxLength: 4 }) }),
+      fc.record({
+        type: fc.constant('string'),
+        list: fc.uniqueArray(fc.oneof(name, url, email, address), { minLength: 1, maxLength: 4 }),
+      }),
+      fc.record({ type: fc.constant('substring'), list: fc.constantFrom<string[]>(['b.'], ['a', 'c']) }),
+    ),
+    { minLength: 2, maxLength: 3 },
+  );
+
+  describe('loading, replacing, disabling, enabling and removing a list', () => {
+    it('hides exactly the matches of all lists, for arbitrary entries', async () => {
+      await loadList(tipline.db, { ...LIST, name: 'ZZZ last by name' }, why);
+      const [{ id: other } = { id: '' }] = await findLists(tipline.db);
+      const loaded = [{ id: other, list: LIST }];
+      await fc.assert(
+        fc.asyncProperty(lists, async (contents) => {
+          let named = { id: '', list: LIST };
+          for (const content of contents) {
+            const list = {
+              ...LIST,
+              matching_attributes: ['domain', 'url', 'ip-dst', 'email-src'],
+              ...content,
+            };
+            if ('rejected' in parseWarninglist(list)) continue;
+            await loadList(tipline.db, list, why);
+            const { id = '' } = (await findLists(tipline.db)).find((one) => one.name === list.name) ?? {};
+            named = { id, list };
+            await compare([named, ...loaded]);
+          }
+          if (named.id === '') return;
+          await setListEnabled(tipline.db, named.id, false, why);
+          await compare(loaded);
+          await setListEnabled(tipline.db, named.id, true, why);
+          await compare([named, ...loaded]);
+          await removeList(tipline.db, named.id, why);
+          await compare(loaded);
+          const { edition, applied } = await readEdition(tipline.db);
+          expect(applied).toBe(edition);
+        }),
+        { numRuns: 5 },
+      );
+    });
+
+    it('leaves its entries out of the networks around them, and returns them', async () => {
+      await tipline.load([indicatorRecord('IPV4', '198.51.100.0/24')]);
+      const list = { ...LIST, type: 'cidr', matching_attributes: ['ip-dst'] };
+      const parts = async () =>
+        (
+          await tipline.db
+            .selectFrom('indicator')
+            .select('whitelisted_parts')
+            .where('value', '=', '198.51.100.0/24')
+            .executeTakeFirstOrThrow()
+        ).whitelisted_parts;
+      await loadList(tipline.db, { ...list, list: ['198.51.100.8/32'] }, why);
+      expect(await parts()).toEqual(['198.51.100.8']);
+      await loadList(tipline.db, { ...list, list: ['198.51.100.9/32'] }, why);
+      expect(await parts()).toEqual(['198.51.100.9']);
+      await setListEnabled(tipline.db, list.name, false, why);
+      expect(await parts()).toBeNull();
+    });
+
+    it('evaluates only the indicators that it concerns', async () => {
+      await tipline.load([
+        indicatorRecord('DOMAIN', 'img.cdn.example'),
+        indicatorRecord('DOMAIN', 'others.example'),
+      ]);
+      // A state that every evaluation would correct.
+      await tipline.db
+        .updateTable('indicator')
+        .set({ whitelisted: true })
+        .where('value', '=', 'others.example')
+        .execute();
+      await sql`insert into whitelist_hit select id, gen_random_uuid(), 'wrong' from indicator where value = 'others.example'`.execute(
+        tipline.db,
+      );
+      await loadList(tipline.db, { ...LIST, type: 'hostname', list: ['cdn.example'] }, why);
+      const hidden = (await rows()).filter(({ whitelisted }) => whitelisted);
+      const entries = Object.fromEntries(hidden.map(({ normalized, entry }) => [normalized, entry]));
+      expect(entries).toMatchObject({ 'img.cdn.example': 'cdn.example', 'others.example': 'wrong' });
+    });
+  });
+
   describe('the candidate indexes', () => {
     it('find every value that an entry matches', async () => {
       const all = await tipline.db.selectFrom('indicator').select(['id', 'type', 'normalized']).execute();
@@ -154,7 +251,7 @@ onEveryEngine((engine) => {
         await sql`set local enable_seqscan = off`.execute(trx);
         const { rows } = await sql<
           Record<string, string>
-        >`explain ${candidateStatement(rulesOf(text), 10)}`.execute(trx);
+        >`explain ${candidateStatement(rulesOf(text), [], 10)}`.execute(trx);
         return rows.map((row) => row['QUERY PLAN']).join('\n');
       });
       expect(plan).not.toContain('Seq Scan');
