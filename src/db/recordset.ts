@@ -11,6 +11,7 @@ export type ColumnType =
   | 'timestamptz'
   | 'uuid'
   | 'uuid[]'
+  | 'entity_kind'
   | 'indicator_type'
   | 'severity'
   | 'tlp';

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { recordset } from '../../db/recordset.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { EntityKind, Tlp } from '../../model/vocabulary.ts';
 
@@ -68,9 +69,7 @@ export async function writeExternalIds(
   }));
   await sql`
     insert into external_id (external_id, entity_id, entity_kind)
-    select external_id, entity_id, entity_kind
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as x (external_id text, entity_id uuid, entity_kind entity_kind)
+    select * from ${recordset(rows, { external_id: 'text', entity_id: 'uuid', entity_kind: 'entity_kind' })}
     on conflict do nothing
   `.execute(trx);
 }
