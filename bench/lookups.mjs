@@ -52,7 +52,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
  */
 export async function lookups(databaseUrl, { rounds, seconds }) {
   const key = servers.createKey(databaseUrl);
-  const tipline = await servers.startTiplineProcess(databaseUrl, undefined, { METRICS_TOKEN: TOKEN });
+  const tipline = await servers.startTiplineProcess(databaseUrl, undefined, {
+    METRICS_TOKEN: TOKEN,
+    // The whitelist must have been applied, which the worker does.
+    TIPLINE_WORKER: 'on',
+  });
   await whitelistApplied(databaseUrl);
   const listed = await listedValues(databaseUrl);
   const unknown = unknownValues(REQUESTS * VALUES_A_REQUEST);

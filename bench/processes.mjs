@@ -10,7 +10,7 @@ import * as servers from './servers.mjs';
 const TICKS_PER_SECOND = 100;
 
 /** Returns the CPU seconds of a process and its children, without those that have ended. */
-function cpuSeconds(pid) {
+export function cpuSeconds(pid) {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const read = (id) => {
     try {

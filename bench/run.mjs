@@ -1,6 +1,6 @@
-// npm run bench [-- --quick] [-- --only 1,4]: compares Tipline with a reference for the same work; see README.md.
+// npm run bench [-- --quick] [-- --only 1,4] [-- --compare FILE]: compares Tipline with a reference for the same work; see README.md.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
@@ -17,6 +17,7 @@ import { kinds } from './kinds.mjs';
 import { GENERATOR, measure, pathsFile } from './load.mjs';
 import { lookups } from './lookups.mjs';
 import { processCosts, startIdle, startSeconds } from './processes.mjs';
+import { baselineFor, findRegressions, mergeRuns, withRepeated } from './regressions.mjs';
 import * as servers from './servers.mjs';
 import { resultsTable } from './table.mjs';
 import { distinctLists, pgbench, pgbenchFiles } from './uncached.mjs';
@@ -30,13 +31,17 @@ const { values } = parseArgs({
     large: { type: 'string' },
     only: { type: 'string', default: '' },
     'large-url': { type: 'string' },
+    compare: { type: 'string' },
+    repeat: { type: 'string', default: '1' },
   },
 });
 const rows = Number(values.rows ?? (values.quick ? 30_000 : 1_000_000));
 const large = Number(values.large ?? (values.quick ? 30_000 : 10_000_000));
 const sizes = [...(values.quick ? [3_000] : [100_000, 1_000_000]).filter((size) => size < large), large];
 const [rounds, seconds] = values.quick ? [1, 1] : [3, 5];
-const only = values.only.split(',').filter(Boolean).map(Number);
+const onlyRows = values.only.split(',').filter(Boolean).map(Number);
+const RESULTS = new URL('./results.json', import.meta.url);
+let only = onlyRows;
 const includesRow = (...numbers) => only.length === 0 || numbers.some((number) => only.includes(number));
 
 // The worker would hide indicators during a comparison, which would then find a difference.
@@ -60,12 +65,63 @@ const GROWTH_TARGETS = {
   'campaigns of one status': [7, 1.5],
 };
 
-const results = [];
+let results = [];
 let queryTimes = [];
 try {
-  await bench();
+  if (values.compare) await compareWith(values.compare);
+  else await measureAndSave();
 } finally {
   await servers.stopAll();
+}
+
+/** Measures once, or as often as `--repeat` says, which stores the ratios of all runs. */
+async function measureAndSave() {
+  const runs = [];
+  for (let i = 0; i < Number(values.repeat); i++) {
+    runs.push(await bench());
+    console.log(resultsTable(runs.at(-1)));
+  }
+  const file = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : {};
+  if (runs.length > 1) save(RESULTS, withRepeated(file, mergeRuns(runs)));
+  else if (only.length > 0) return;
+  else if (values.quick) save(new URL('./results/quick.json', import.meta.url), runs[0]);
+  else saveAll(runs[0], file);
+}
+
+/**
+ * Measures once and reports the rows that are worse than the repeated runs in a file by more than their noise. Those rows
+ * are measured once more, because one of many rows is outside its noise by chance. The exit code is 1 if they are worse again.
+ */
+async function compareWith(path) {
+  const file = JSON.parse(readFileSync(path, 'utf8'));
+  // Before any measurement: a file without comparable runs is reported at once.
+  const baseline = baselineFor(file, {
+    rows,
+    large,
+    rounds,
+    seconds,
+    quick: values.quick,
+    generator: GENERATOR,
+  });
+  const first = await bench();
+  console.log(resultsTable(first));
+  const { worse: suspects, notCompared } = findRegressions(baseline, first.results);
+  for (const name of notCompared) console.log(`Not compared, because the file does not have it: ${name}`);
+  const names = new Set(suspects.map(({ row, work }) => `${row} ${work}`));
+  if (suspects.length > 0) {
+    only = [...new Set(suspects.map(({ row }) => row))];
+    log(`Measuring rows ${only.join(', ')} again …`);
+    const { worse } = findRegressions(baseline, (await bench()).results);
+    for (const { row, work, ratio, median, noise } of worse.filter((one) =>
+      names.has(`${one.row} ${one.work}`),
+    )) {
+      console.log(
+        `Worse: ${row} ${work}: ratio ${ratio.toFixed(3)}, before ${median.toFixed(3)}, noise ${noise.toFixed(3)}`,
+      );
+      process.exitCode = 1;
+    }
+  }
+  if (process.exitCode !== 1) console.log('Nothing is worse by more than the noise.');
 }
 
 async function measureChanges(url) {
@@ -114,7 +170,10 @@ function addResult(row, work, tipline, limit, ratio, { minRatio, maxRatio }) {
   );
 }
 
+/** Measures the rows of `only`, or all. @returns the parameters, the machine and the results */
 async function bench() {
+  results = [];
+  queryTimes = [];
   const databaseUrl = await servers.startPostgres();
   const redisUrl = await servers.startRedis();
   log(`Generating ${rows.toLocaleString('en')} indicators …`);
@@ -139,17 +198,9 @@ async function bench() {
     sizes,
     queries: queryTimes.map(({ name, ms }) => ({ name, ms, maxRatio: GROWTH_TARGETS[name]?.[1] })),
   };
-  const all = { rows, large, rounds, seconds, quick: values.quick, machine, results, growth };
   results.sort((a, b) => a.row - b.row);
-  if (only.length === 0) {
-    const name = values.quick ? './results/quick.json' : './results.json';
-    if (!values.quick) {
-      writeFileSync(new URL('./results.svg', import.meta.url), chart(all));
-      writeFileSync(new URL('./growth.svg', import.meta.url), growthChart(growth));
-    }
-    save(name, all);
-  }
-  console.log(resultsTable(all));
+  await servers.stopAll();
+  return { rows, large, rounds, seconds, quick: values.quick, machine, results, growth };
 }
 
 /** Compares responses with the database. @returns the parameters of the requests */
@@ -401,9 +452,16 @@ async function describeMachine(databaseUrl) {
   };
 }
 
-function save(name, all) {
-  mkdirSync(new URL('./results/', import.meta.url), { recursive: true });
-  writeFileSync(new URL(name, import.meta.url), `${JSON.stringify(all, null, 2)}\n`);
+/** Saves a full run and its charts; repeated runs stay in the file. */
+function saveAll(all, { repeated }) {
+  writeFileSync(new URL('./results.svg', import.meta.url), chart(all));
+  writeFileSync(new URL('./growth.svg', import.meta.url), growthChart(all.growth));
+  save(RESULTS, { ...all, repeated });
+}
+
+function save(url, all) {
+  mkdirSync(new URL('.', url), { recursive: true });
+  writeFileSync(url, `${JSON.stringify(all, null, 2)}\n`);
 }
 
 function perSecond(rate) {

@@ -151,6 +151,15 @@ export function runTipline(databaseUrl, ...command) {
   return execFileSync(process.execPath, [MAIN, ...command], { env, encoding: 'utf8' });
 }
 
+/** Runs a command of Tipline beside what is measured. @returns a promise that ends with the command */
+export function runTiplineBeside(databaseUrl, ...command) {
+  const env = tiplineEnvironment(databaseUrl);
+  const child = spawn(process.execPath, [MAIN, ...command], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  return new Promise((done, fail) => {
+    child.once('exit', (code) => (code === 0 ? done() : fail(new Error(`${command[0]} failed.`))));
+  });
+}
+
 /** Creates an API key. */
 export function createKey(databaseUrl, ...options) {
   return JSON.parse(runTipline(databaseUrl, 'keys', 'create', '--name', 'bench', '--json', ...options)).key;

@@ -1,9 +1,9 @@
-import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { tablerIcons } from './tabler-icons.ts';
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react()],
+  plugins: [tablerIcons()],
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,
@@ -13,5 +13,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // test/web/bundle.test.ts enforces the limit, on gzipped sizes.
     chunkSizeWarningLimit: 1000,
+    rolldownOptions: {
+      // Libraries mark modules with "use client", which means nothing without React's server components.
+      checks: { moduleLevelDirective: false },
+    },
   },
 });

@@ -33,6 +33,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   users: async () => (await import('./users.ts')).usersCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand(),
   migrate: async () => (await import('./migrate.ts')).migrateCommand(),
+  'warm-up': async () => (await import('./warm-up.ts')).warmUpCommand(),
   openapi: async () => (await import('./openapi.ts')).openApiCommand(),
 };
 

@@ -12,6 +12,12 @@ const INT8 = 20;
 const OPTIMIZED_AFTER_BYTES = 50_000_000;
 
 /**
+ * PostgreSQL's buffers. PGlite's 128 MB stay in memory once they have been filled; with half of them a request costs no
+ * more at 200,000 indicators, with a quarter a list costs a third more (bench/NOTES.md).
+ */
+const SHARED_BUFFERS = '64MB';
+
+/**
  * Opens the embedded database in a directory, or in memory for `undefined`, there with the content of a
  * snapshot if one is given. PGlite does not lock its directory: the caller holds the store's lock. Its
  * statements run on the calling thread.
@@ -27,6 +33,7 @@ export async function connectPglite(directory?: string, snapshot?: Blob): Promis
     ...(directory ? { dataDir: directory } : {}),
     ...(snapshot ? { loadDataDir: snapshot } : {}),
     extensions: { pg_trgm },
+    startParams: [...PGlite.defaultStartParams, '-c', `shared_buffers=${SHARED_BUFFERS}`],
     parsers: { [INT8]: Number },
   });
   return {

@@ -1,6 +1,8 @@
+import IconBracketsContain from 'icon:brackets-contain';
+import IconCheck from 'icon:check';
+import IconCopy from 'icon:copy';
 import { ActionIcon, Button, Group, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconBracketsContain, IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { announce } from './announce.tsx';
 import { copyText } from './clipboard.ts';

@@ -1,5 +1,5 @@
+import IconMoodEmpty from 'icon:mood-empty';
 import { Group, EmptyState as MantineEmptyState } from '@mantine/core';
-import { IconMoodEmpty } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
 export interface EmptyStateProps {

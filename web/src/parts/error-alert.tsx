@@ -1,5 +1,5 @@
+import IconAlertTriangle from 'icon:alert-triangle';
 import { Alert, Button, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 
 /** An error message, with a button to try again. */
 export function ErrorAlert({ message, retry }: { message: string; retry?: () => void }) {

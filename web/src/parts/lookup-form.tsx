@@ -1,6 +1,6 @@
+import IconListSearch from 'icon:list-search';
 import { Button, Group, Textarea } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconListSearch } from '@tabler/icons-react';
 import { type DragEvent, type FormEvent, type KeyboardEvent, useState } from 'react';
 import { useOpenLookup } from './lookup-text.ts';
 

@@ -1,5 +1,5 @@
+import IconDownload from 'icon:download';
 import { Button, type ButtonProps } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 
 interface NavigatorDownloadProps extends Pick<ButtonProps, 'size'> {
   /** The address of the layer. */

@@ -1,5 +1,5 @@
+import IconZoomQuestion from 'icon:zoom-question';
 import { Center } from '@mantine/core';
-import { IconZoomQuestion } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { EmptyState } from './empty-state.tsx';
 

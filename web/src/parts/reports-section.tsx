@@ -1,5 +1,5 @@
+import IconExternalLink from 'icon:external-link';
 import { Anchor, Group, Stack, Text } from '@mantine/core';
-import { IconExternalLink } from '@tabler/icons-react';
 import { visibleText } from '../../../src/model/visible-text.ts';
 import { ReportLink } from './links.tsx';
 import { Section } from './section.tsx';

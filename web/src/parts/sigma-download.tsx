@@ -1,5 +1,5 @@
+import IconDownload from 'icon:download';
 import { Button, MultiSelect, NumberInput, Popover, Stack } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { sentenceCase, toOptions } from './format.ts';
 

@@ -1,15 +1,13 @@
-import {
-  IconBug,
-  IconClipboardList,
-  IconDatabaseImport,
-  IconFlag,
-  IconHome,
-  IconListSearch,
-  IconRss,
-  IconSettings,
-  IconShieldOff,
-  IconUserShield,
-} from '@tabler/icons-react';
+import IconBug from 'icon:bug';
+import IconClipboardList from 'icon:clipboard-list';
+import IconDatabaseImport from 'icon:database-import';
+import IconFlag from 'icon:flag';
+import IconHome from 'icon:home';
+import IconListSearch from 'icon:list-search';
+import IconRss from 'icon:rss';
+import IconSettings from 'icon:settings';
+import IconShieldOff from 'icon:shield-off';
+import IconUserShield from 'icon:user-shield';
 import type { Role } from '../../../src/model/account.ts';
 
 interface NavItem {

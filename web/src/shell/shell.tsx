@@ -1,7 +1,9 @@
+import IconLogout from 'icon:logout';
+import IconSearch from 'icon:search';
+import IconUser from 'icon:user';
 import { ActionIcon, Anchor, AppShell, Burger, Button, Group, Kbd, Menu, NavLink, Text } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { spotlight } from '@mantine/spotlight';
-import { IconLogout, IconSearch, IconUser } from '@tabler/icons-react';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { hasRole } from '../../../src/model/account.ts';

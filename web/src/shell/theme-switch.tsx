@@ -1,5 +1,6 @@
+import IconMoon from 'icon:moon';
+import IconSun from 'icon:sun';
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
-import { IconMoon, IconSun } from '@tabler/icons-react';
 
 /** A button that switches between the light and the dark theme. */
 export function ThemeSwitch() {

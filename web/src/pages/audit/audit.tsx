@@ -1,5 +1,5 @@
+import IconDownload from 'icon:download';
 import { Button } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 import { apiUrl } from '../../client/api.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
 import { AuditTable } from '../../parts/audit-table.tsx';

@@ -1,5 +1,5 @@
+import IconUpload from 'icon:upload';
 import { Button, FileButton, Group, Paper, Text } from '@mantine/core';
-import { IconUpload } from '@tabler/icons-react';
 import { type DragEvent, useRef, useState } from 'react';
 import { visibleText } from '../../../../src/model/visible-text.ts';
 import { formatBytes } from '../../parts/format.ts';

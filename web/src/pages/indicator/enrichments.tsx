@@ -1,5 +1,5 @@
+import IconRefresh from 'icon:refresh';
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
-import { IconRefresh } from '@tabler/icons-react';
 import { visibleLines, visibleText } from '../../../../src/model/visible-text.ts';
 import { useApiMutation } from '../../client/queries.ts';
 import { VerdictBadge } from '../../parts/badges.tsx';

@@ -1,5 +1,5 @@
+import IconEyeOff from 'icon:eye-off';
 import { Alert, Code, Text } from '@mantine/core';
-import { IconEyeOff } from '@tabler/icons-react';
 import { visibleText } from '../../../../src/model/visible-text.ts';
 import { relativeTime } from '../../parts/format.ts';
 import type { IndicatorDetail } from './indicator-detail.ts';

@@ -1,5 +1,6 @@
+import IconLock from 'icon:lock';
+import IconLockOpen from 'icon:lock-open';
 import { Group, NumberInput, Text } from '@mantine/core';
-import { IconLock, IconLockOpen } from '@tabler/icons-react';
 import { useState } from 'react';
 import { visibleText } from '../../../../src/model/visible-text.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';

@@ -1,5 +1,6 @@
+import IconEye from 'icon:eye';
+import IconEyeOff from 'icon:eye-off';
 import { Code, Text } from '@mantine/core';
-import { IconEye, IconEyeOff } from '@tabler/icons-react';
 import { visibleText } from '../../../../src/model/visible-text.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { plural } from '../../parts/format.ts';

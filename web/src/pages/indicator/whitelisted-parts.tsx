@@ -1,5 +1,5 @@
+import IconEyeOff from 'icon:eye-off';
 import { Alert, Spoiler, Text } from '@mantine/core';
-import { IconEyeOff } from '@tabler/icons-react';
 import { visibleText } from '../../../../src/model/visible-text.ts';
 
 /** The whitelisted addresses and networks within a network. */

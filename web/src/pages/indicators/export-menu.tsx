@@ -1,5 +1,5 @@
+import IconDownload from 'icon:download';
 import { Button, Menu, SegmentedControl } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { apiUrl } from '../../client/api.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';

@@ -1,5 +1,5 @@
+import IconLock from 'icon:lock';
 import { Group, Table, Text } from '@mantine/core';
-import { IconLock } from '@tabler/icons-react';
 import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiItem } from '../../client/operations.ts';
 import { SeverityBadge, TlpBadge } from '../../parts/badges.tsx';

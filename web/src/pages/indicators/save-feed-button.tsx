@@ -1,5 +1,5 @@
+import IconRss from 'icon:rss';
 import { Button } from '@mantine/core';
-import { IconRss } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useHasRole } from '../../client/queries.ts';
 import type { SearchParams } from '../../router.tsx';

@@ -1,6 +1,7 @@
+import IconDownload from 'icon:download';
+import IconRefresh from 'icon:refresh';
 import { Button, Group, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../client/api.ts';
 import { downloadSelected } from '../../client/download.ts';

@@ -1,5 +1,5 @@
+import IconRefresh from 'icon:refresh';
 import { Table, Text } from '@mantine/core';
-import { IconRefresh } from '@tabler/icons-react';
 import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { ApiItem } from '../../client/operations.ts';
 import { useApiMutation, useHasRole } from '../../client/queries.ts';
