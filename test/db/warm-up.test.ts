@@ -67,7 +67,7 @@ onEveryEngine((engine) => {
       expect(error).toBeUndefined();
       expect(bytes.source).toBeGreaterThanOrEqual(1100 * BLOCK);
       expect(Object.keys(bytes)).toEqual(
-        expect.arrayContaining(['indicator_visible', 'relationship_from', 'indicator']),
+        expect.arrayContaining(['indicator_pkey', 'relationship_from', 'indicator']),
       );
       expect(statements).toBeGreaterThan(1);
       expect(statements).toBeLessThan(50);

@@ -6,7 +6,7 @@ import type { Db } from '../database.ts';
  * come last, because they may not fit.
  */
 const RELATIONS = [
-  'indicator_visible',
+  'indicator_pkey',
   'relationship_from',
   'relationship_to',
   'enrichment_pkey',
