@@ -13,6 +13,9 @@ import {
   type IndicatorWrite,
   type LoadedIndicator,
   loadIndicators,
+  type PreparedIndicators,
+  prepareIndicators,
+  prepareStatements,
   type StatementWrite,
   writeIndicators,
   writeStatements,
@@ -40,8 +43,10 @@ import { type ImportContext, writePlanned } from './import-context.ts';
 export interface IndicatorPlan {
   /** The revision that the plan is based on. */
   revision: number;
-  indicators: IndicatorWrite[];
-  statements: StatementWrite[];
+  indicators: PreparedIndicators;
+  /** Of changed indicators of which the source has no statement yet, and of others. */
+  addedStatements: ReturnType<typeof prepareStatements>;
+  changedStatements: ReturnType<typeof prepareStatements>;
   externalIds: ExternalIdWrite[];
   outcomes: Outcome[];
   /** Ids of all indicators in the batch. */
@@ -76,7 +81,8 @@ export async function importIndicators(
     early,
   );
   for (const outcome of plan.outcomes) counts.count('indicator', outcome);
-  if (!dryRun) counts.hidden += plan.indicators.filter(({ shown }) => shown.suppressedBy !== null).length;
+  if (!dryRun)
+    counts.hidden += plan.indicators.writes.filter(({ shown }) => shown.suppressedBy !== null).length;
 }
 
 /** Plans the changes of a batch. */
@@ -135,7 +141,7 @@ export async function planIndicators(
   });
   return {
     revision,
-    ...writesFor({ changed, rewritten, existing }, known, source, matcher, now),
+    ...writesFor({ changed, added, rewritten, existing }, known, source, matcher, now),
     externalIds,
     outcomes,
     objectIds,
@@ -193,18 +199,19 @@ function unknownIndicator({ type, normalized, value }: IndicatorRecord): LoadedI
   };
 }
 
-/** Ids of the indicators whose statement changes, of those whose row is written again, and of those that have a row. */
-type Changes = Record<'changed' | 'rewritten' | 'existing', ReadonlySet<string>>;
+/** Ids of the indicators whose statement changes, is added, whose row is written again, and of those that have a row. */
+type Changes = Record<'changed' | 'added' | 'rewritten' | 'existing', ReadonlySet<string>>;
 
 function writesFor(
-  { changed, rewritten, existing }: Changes,
+  { changed, added, rewritten, existing }: Changes,
   known: ReadonlyMap<string, LoadedIndicator>,
   source: Source,
   matcher: WhitelistMatcher,
   now: Date,
-): Pick<IndicatorPlan, 'indicators' | 'statements'> {
+): Pick<IndicatorPlan, 'indicators' | 'addedStatements' | 'changedStatements'> {
   const indicators: IndicatorWrite[] = [];
   const statements: StatementWrite[] = [];
+  let newPlace = 0;
   for (const id of [...changed].sort()) {
     const entry = known.get(id);
     const statement = entry?.statements.get(source.id);
@@ -215,10 +222,9 @@ function writesFor(
     const { type, value, normalized, stored } = entry;
     const shown = recompute(entry, matcher, now);
     const whitelistHitChanged = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
-    // 0 is a placeholder: the number is assigned under the lock.
     indicators.push({
       id,
-      number: existing.has(id) ? null : 0,
+      newPlace: existing.has(id) ? null : ++newPlace,
       type,
       value,
       normalized,
@@ -226,7 +232,11 @@ function writesFor(
       whitelistHitChanged,
     });
   }
-  return { indicators, statements };
+  return {
+    indicators: prepareIndicators(indicators),
+    addedStatements: prepareStatements(statements.filter(({ indicatorId }) => added.has(indicatorId))),
+    changedStatements: prepareStatements(statements.filter(({ indicatorId }) => !added.has(indicatorId))),
+  };
 }
 
 function withRecord(
@@ -269,8 +279,8 @@ function laterOf(a: Date | null, b: Date): Date {
   return a && a > b ? a : b;
 }
 
-function changesAnything({ statements, externalIds }: IndicatorPlan): boolean {
-  return statements.length > 0 || externalIds.length > 0;
+function changesAnything({ changed, externalIds }: IndicatorPlan): boolean {
+  return changed.length > 0 || externalIds.length > 0;
 }
 
 async function write(
@@ -279,21 +289,11 @@ async function write(
   revision: OpenRevision,
   now: Date,
 ): Promise<void> {
-  let number = revision.lastNumber;
-  const numbered = plan.indicators.map((row) => (row.number === null ? row : { ...row, number: ++number }));
-  await writeIndicators(trx, numbered, revision.next, now);
-  const added = new Set(plan.added);
-  await writeStatements(
-    trx,
-    plan.statements.filter(({ indicatorId }) => added.has(indicatorId)),
-    true,
-  );
-  await writeStatements(
-    trx,
-    plan.statements.filter(({ indicatorId }) => !added.has(indicatorId)),
-  );
+  await writeIndicators(trx, plan.indicators, revision, now);
+  await writeStatements(trx, plan.addedStatements, true);
+  await writeStatements(trx, plan.changedStatements);
   await writeExternalIds(trx, plan.externalIds);
-  const fresh = plan.indicators.filter((row) => row.number !== null).map(({ id }) => id);
+  const fresh = plan.indicators.writes.filter(({ newPlace }) => newPlace !== null).map(({ id }) => id);
   await requestAutomatic(trx, fresh, PRIORITY.policy, now);
-  revision.advance(number - revision.lastNumber);
+  revision.advance(fresh.length);
 }

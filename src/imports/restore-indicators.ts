@@ -6,6 +6,8 @@ import { changedRow, recompute } from '../indicators/state/recompute.ts';
 import {
   type IndicatorWrite,
   loadIndicators,
+  prepareIndicators,
+  prepareStatements,
   type StatementWrite,
   type StoredState,
   statementOf,
@@ -85,6 +87,6 @@ export async function writeRestoredIndicators(
   now: Date,
 ): Promise<void> {
   await deleteStatements(trx, sourceId, unsaid, withdrawn);
-  await writeStatements(trx, statements);
-  await writeIndicators(trx, writes, lock.next, now);
+  await writeStatements(trx, prepareStatements(statements));
+  await writeIndicators(trx, prepareIndicators(writes), lock, now);
 }

@@ -4,7 +4,12 @@ import { withRevision } from '../../db/revision/revision.ts';
 import { afterTrigger, type PinTrigger } from '../../model/confidence.ts';
 import { currentMatcher } from '../../whitelist/current-matcher.ts';
 import { changedRow, recompute } from '../state/recompute.ts';
-import { loadIndicators, type StoredState, writeIndicators } from '../state/state.queries.ts';
+import {
+  loadIndicators,
+  prepareIndicators,
+  type StoredState,
+  writeIndicators,
+} from '../state/state.queries.ts';
 
 interface PinnedConfidence {
   confidence: number;
@@ -41,7 +46,7 @@ export async function changePin(
     if (before.pinned === pinned) return { before, after: before, changed: false };
     const state = recompute({ ...indicator, pinned }, await currentMatcher(trx), now);
     const write = changedRow(indicatorId, indicator, state);
-    await writeIndicators(trx, write ? [write] : [], revision.next, now);
+    await writeIndicators(trx, prepareIndicators(write ? [write] : []), revision, now);
     const after = pinnedConfidence(state);
     await writeAudit(trx, by, {
       action: actionOf(before, pinned),

@@ -8,6 +8,7 @@ import {
   type IndicatorWrite,
   type LoadedIndicator,
   loadIndicators,
+  prepareIndicators,
   type StoredState,
   writeIndicators,
 } from './state.queries.ts';
@@ -50,7 +51,7 @@ export async function writeRecomputed(
     const write = changedRow(id, indicator, recompute(indicator, matcher, now));
     if (write) writes.push(write);
   }
-  await writeIndicators(trx, writes, revision.next, now);
+  await writeIndicators(trx, prepareIndicators(writes), revision, now);
   if (writes.length > 0) revision.advance();
   return writes.length;
 }
@@ -67,7 +68,7 @@ export function changedRow(
 ): IndicatorWrite | null {
   if (stored && sameStored(stored, shown) && !isRestated) return null;
   const whitelistHitChanged = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
-  return { id, number: null, type, value, normalized, shown, whitelistHitChanged };
+  return { id, newPlace: null, type, value, normalized, shown, whitelistHitChanged };
 }
 
 export function sameHit(a: WhitelistHit | null, b: WhitelistHit | null): boolean {

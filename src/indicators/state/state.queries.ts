@@ -2,6 +2,7 @@ import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import type { Db } from '../../db/database.ts';
 import { nextModifiedAt } from '../../db/expressions.ts';
 import { recordset, uuidArray } from '../../db/recordset.ts';
+import type { RevisionLock } from '../../db/revision/revision.ts';
 import type { Tables } from '../../db/tables.ts';
 import { isBlock, prefixLength } from '../../model/address-ranges.ts';
 import type { ResolvedIndicator, SourceStatement, Statement } from '../../model/statement.ts';
@@ -39,8 +40,8 @@ export interface StoredState extends ResolvedIndicator {
 
 export interface IndicatorWrite extends Pick<LoadedIndicator, 'type' | 'value' | 'normalized'> {
   id: string;
-  /** The number of a new indicator; null: it has a row. */
-  number: number | null;
+  /** The place of a new indicator among those of its transaction, from 1; null: it has a row. */
+  newPlace: number | null;
   shown: StoredState;
   /** Whether the whitelist entry that suppresses it has changed. */
   whitelistHitChanged: boolean;
@@ -192,18 +193,36 @@ async function addExternalIds(db: Db, ids: readonly string[], known: Known): Pro
   for (const { entity_id, external_id } of rows) known.get(entity_id)?.externalIds.add(external_id);
 }
 
-/** Writes rows sorted by id, so that concurrent writers do not deadlock. */
+/** Rows to write, in the form in which they are sent. Making it takes longest, and needs no lock. */
+export interface PreparedIndicators {
+  writes: readonly IndicatorWrite[];
+  /** null: there are none. */
+  fresh: RawBuilder<unknown> | null;
+  changed: RawBuilder<unknown> | null;
+}
+
+export function prepareIndicators(writes: readonly IndicatorWrite[]): PreparedIndicators {
+  const prepared = (rows: IndicatorWrite[]) => (rows.length > 0 ? recordsetOf(rows) : null);
+  return {
+    writes,
+    fresh: prepared(writes.filter(({ newPlace }) => newPlace !== null)),
+    changed: prepared(writes.filter(({ newPlace }) => newPlace === null)),
+  };
+}
+
+/** Writes rows sorted by id. Must be called under the lock of the revision; the caller advances it. */
 export async function writeIndicators(
   trx: Transaction<Tables>,
-  writes: readonly IndicatorWrite[],
-  revision: number,
+  { writes, fresh, changed }: PreparedIndicators,
+  lock: Pick<RevisionLock, 'next' | 'lastNumber'>,
   now: Date,
 ): Promise<void> {
-  const fresh = writes.filter(({ number }) => number !== null);
-  const changed = writes.filter(({ number }) => number === null);
-  if (fresh.length > 0) await insertIndicators(trx, recordsetOf(fresh), revision, now);
-  await writePrefixes(trx, fresh);
-  if (changed.length > 0) await updateIndicators(trx, recordsetOf(changed), revision, now);
+  if (fresh) await insertIndicators(trx, fresh, lock, now);
+  await writePrefixes(
+    trx,
+    writes.filter(({ newPlace }) => newPlace !== null),
+  );
+  if (changed) await updateIndicators(trx, changed, lock.next, now);
   await writeHits(trx, writes);
 }
 
@@ -220,9 +239,9 @@ async function writePrefixes(trx: Transaction<Tables>, fresh: readonly Indicator
 
 function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
   const rows = writes
-    .map(({ id, number, type, value, normalized, shown }) => ({
+    .map(({ id, newPlace, type, value, normalized, shown }) => ({
       id,
-      number,
+      new_place: newPlace,
       type,
       value,
       normalized,
@@ -246,7 +265,7 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
     .sort(byKey('id'));
   return recordset(rows, {
     id: 'uuid',
-    number: 'bigint',
+    new_place: 'bigint',
     type: 'indicator_type',
     value: 'text',
     normalized: 'text',
@@ -275,16 +294,16 @@ const hasExpired = (now: Date) => sql<boolean>`coalesce(x.expires_at <= ${now}::
 async function insertIndicators(
   trx: Transaction<Tables>,
   recordset: RawBuilder<unknown>,
-  revision: number,
+  { next, lastNumber }: Pick<RevisionLock, 'next' | 'lastNumber'>,
   now: Date,
 ): Promise<void> {
   await sql`
     insert into indicator (id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
       source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, kev, whitelisted, whitelisted_parts,
       expired, created_at, revision, epss)
-    select id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
+    select id, ${lastNumber}::bigint + new_place, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
       source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, kev, whitelisted, whitelisted_parts,
-      ${hasExpired(now)}, ${now}::timestamptz, ${revision}::bigint, ${SCORE_OF_NEW}
+      ${hasExpired(now)}, ${now}::timestamptz, ${next}::bigint, ${SCORE_OF_NEW}
     from ${recordset}
   `.execute(trx);
 }
@@ -319,16 +338,21 @@ async function writeHits(trx: Transaction<Tables>, writes: readonly IndicatorWri
   `.execute(trx);
 }
 
+/** Returns statements in the form in which they are sent; null: there are none. */
+export function prepareStatements(writes: readonly StatementWrite[]): RawBuilder<unknown> | null {
+  return writes.length > 0 ? statementsOf(writes) : null;
+}
+
 /**
  * Writes statements.
  * @param added whether there are none of these sources about these indicators yet
  */
 export async function writeStatements(
   trx: Transaction<Tables>,
-  writes: readonly StatementWrite[],
+  statements: RawBuilder<unknown> | null,
   added = false,
 ): Promise<void> {
-  if (writes.length === 0) return;
+  if (statements === null) return;
   const replace = sql`
     on conflict (indicator_id, source_id) do update set stated_at = excluded.stated_at,
       first_seen = excluded.first_seen, last_seen = excluded.last_seen, imported_at = excluded.imported_at,
@@ -337,7 +361,7 @@ export async function writeStatements(
       delisted_at = excluded.delisted_at, of_certificate = excluded.of_certificate, records = excluded.records,
       files = excluded.files, kev = excluded.kev`;
   await sql`
-    insert into indicator_source select * from ${statementsOf(writes)} ${added ? sql`` : replace}
+    insert into indicator_source select * from ${statements} ${added ? sql`` : replace}
   `.execute(trx);
 }
 
