@@ -6,6 +6,7 @@ export { findCampaign, listCampaigns } from '../src/entities/campaigns/campaigns
 export { DEFAULT_OPTIONS, formatOf } from '../src/formats/catalogue.ts';
 export { findContext, findIndicator } from '../src/indicators/read/indicators.queries.ts';
 export { listIndicators } from '../src/indicators/read/list.queries.ts';
+export { countSegments } from '../src/indicators/segments/count-segments.queries.ts';
 export { indicatorId } from '../src/model/identity.ts';
 export { normalize } from '../src/model/normalize.ts';
 export { addEntry, removeEntry } from '../src/whitelist/whitelist.service.ts';

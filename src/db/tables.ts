@@ -115,6 +115,8 @@ export interface Tables {
     count: number;
   };
   indicator_campaign: { campaign_id: string; indicator_id: string; tlp: Tlp };
+  list_segment_state: { only_row: Generated<boolean>; revision: number; counted_at: Date };
+  list_segment: { last_seen: Date; id: string; counts: number[] };
   campaign_summary: { campaign_id: string; tlp: Tlp; count: number };
   import_run: {
     id: string;

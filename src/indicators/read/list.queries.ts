@@ -16,17 +16,19 @@ import {
   type SortedPage,
   sorted,
 } from './indicators.queries.ts';
+import { coveredBySegments, listedFrom, NOT_COUNTED, segmentCtes } from './segments.queries.ts';
 import { countMatches, isCountable } from './summaries.queries.ts';
 
 /**
  * A strategy of reading a page and its total, in one statement and therefore one snapshot. If the result
  * shows that a strategy does not fit, the next one is used.
+ * - `segments` scans an index in the list's order from the nearest of the places that were counted before.
  * - `index-order` scans an index in the list's order, from whichever end is nearer.
  * - `materialize` materializes all matches by another index, as long as they are few.
  * - `scan-newest` scans the newest indicators until the page is full, for filters with many matches.
  * - `sorted` materializes and sorts all matches, however many.
  */
-type Strategy = 'index-order' | 'materialize' | 'scan-newest' | 'sorted';
+type Strategy = 'segments' | 'index-order' | 'materialize' | 'scan-newest' | 'sorted';
 
 /** The columns of `IndicatorRow`, by its names. */
 const COLUMNS = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
@@ -38,10 +40,12 @@ interface Bounds {
   materialize: number;
   /** The maximum number of indicators that `scan-newest` reads before the next strategy is used. */
   scanNewest: number;
-  /** The offset from which on a page is read from the nearer end of the index. */
+  /** The offset from which on a page is read from a counted segment or from the nearer end of the index. */
   deep: number;
+  /** The maximum number of rows by which the counts of segments are corrected. */
+  changes: number;
 }
-const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000 };
+const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000, changes: 20_000 };
 /** The minimum length of `q` for the trigram index: a shorter text contains no trigram. */
 const TRIGRAM = 3;
 
@@ -69,7 +73,7 @@ export async function readPage<More>(
   bounds = BOUNDS,
   parseRaw?: (row: RawRow) => PageRow<More>,
 ): Promise<{ total: number; rows: (IndicatorRow & More)[]; first: More }> {
-  const possible = strategies(of, bounds);
+  const possible = await withoutTooMany(db, of, strategies(of, bounds), bounds);
   for (const strategy of possible) {
     const query = pageQuery(db, of, strategy, more, bounds).compile(db);
     const preparation = preparationOf(of, parseRaw !== undefined);
@@ -224,7 +228,13 @@ function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [
     expiresBefore,
   ];
   const byOthers = indexed.some((filter) => filter !== undefined);
-  if (!byOthers && q === undefined) return ['index-order'];
+  if (!byOthers && q === undefined) {
+    const isDeep = (page.page - 1) * page.pageSize >= bounds.deep;
+    const canUseSegments = !visibility && !page.sort && coveredBySegments(filters);
+    return canUseSegments && (isDeep || filters.since !== undefined)
+      ? ['segments', 'index-order']
+      : ['index-order'];
+  }
   if (visibility) return ['sorted'];
   const canScanNewest = !page.sort && (page.page - 1) * page.pageSize < bounds.materialize;
   const canMaterialize =
@@ -236,6 +246,24 @@ function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [
   ] as [Strategy, ...Strategy[]];
 }
 
+/**
+ * Returns the strategies without `materialize` if summaries count too many matches for it. The total of the page comes from the
+ * statement of the page, and has its snapshot.
+ */
+async function withoutTooMany(
+  db: Db,
+  { principal, filters, visibility }: PageQuery,
+  possible: [Strategy, ...Strategy[]],
+  bounds: Bounds,
+): Promise<Strategy[]> {
+  if (possible[0] !== 'materialize' || possible.length === 1 || visibility || !isCountable(filters))
+    return possible;
+  const query = countMatches(principal, filters).compile(db);
+  const prepared = prepare(query, { name: 'indicator_totals', plan: 'generic' });
+  const { rows } = await db.executeQuery<{ total: number }>(prepared);
+  return (rows[0]?.total ?? 0) > bounds.materialize ? possible.slice(1) : possible;
+}
+
 function isWhole(
   strategy: Strategy,
   { page, pageSize }: PageRequest,
@@ -243,6 +271,7 @@ function isWhole(
   found: number,
   bounds: Bounds,
 ): boolean {
+  if (strategy === 'segments') return total !== NOT_COUNTED;
   if (strategy === 'materialize') return total <= bounds.materialize;
   return found === Math.max(0, Math.min(pageSize, total - (page - 1) * pageSize));
 }
@@ -253,7 +282,7 @@ function isWhole(
  */
 function pageQuery<More>(db: Db, of: PageQuery, strategy: Strategy, more: RawBuilder<More>, bounds: Bounds) {
   return sql<PageRow<More>>`
-    with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${shownOf(of, strategy, bounds)})
+    with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${strategy === 'segments' ? shownFromSegment(of) : shownOf(of, strategy, bounds)})
     select counted.total, ${COLUMNS}, ${more}
     from counted left join shown on true
       left join indicator on indicator.id = shown.id left join source on source.id = indicator.source_id
@@ -293,6 +322,8 @@ function ctes(
     isSummed ? countMatches(principal, filters) : sql`select count(*)::bigint as total from matched`
   })`;
   switch (strategy) {
+    case 'segments':
+      return segmentCtes(principal, filters, (page.page - 1) * page.pageSize, bounds);
     case 'index-order':
       return [sql`matched as not materialized (${matches})`, counted];
     case 'materialize':
@@ -348,4 +379,14 @@ function shownOf({ page }: PageQuery, strategy: Strategy, { deep }: Bounds) {
       limit case when ${isNearer} then 0 else greatest(0, least(${size}, ${after})) end
       offset greatest(0, ${after} - ${size}))`;
   return sql`select * from (${either}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
+}
+
+/** Returns the query of the ids of a page, in order, from the start that `segmentCtes` gives. */
+function shownFromSegment({ principal, filters, page }: PageQuery) {
+  const [size, before] = [page.pageSize, (page.page - 1) * page.pageSize];
+  const skipped = sql`(select ${before} - before from start)`;
+  const start = { lastSeen: sql`(select last_seen from start)`, id: sql`(select id from start)` };
+  const wanted = sql`case when (select usable from usable) then ${size} else 0 end`;
+  const wholePage = sql`select * from ${listedFrom(principal, filters, start)} limit ${wanted} offset ${skipped}`;
+  return sql`select * from (${wholePage}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
 }

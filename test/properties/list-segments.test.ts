@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
+import type { IndicatorFilters, SortedPage } from '../../src/indicators/read/indicators.queries.ts';
+import { readPage } from '../../src/indicators/read/list.queries.ts';
+import { countSegments } from '../../src/indicators/segments/count-segments.queries.ts';
+import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { runs } from './runs.ts';
+
+const HOUR = 3_600_000;
+const TYPES = ['DOMAIN', 'URL', 'MUTEX'] as const;
+const SIZE = 4;
+/** Many rows share a time: more than a segment has. */
+const hours = fc.oneof(fc.constant(3), fc.nat(12));
+
+const value = fc.nat(40);
+const change = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      what: fc.constant('import' as const),
+      rows: fc.array(
+        fc.record({
+          value,
+          hours,
+          severity: fc.constantFrom(...SEVERITIES),
+          tlp: fc.constantFrom(...TLPS),
+          confidence: fc.constantFrom(0, 7, 50, 99, 100),
+          lives: fc.option(fc.nat(30)),
+        }),
+        { minLength: 1, maxLength: 30, size: 'max' },
+      ),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ what: fc.constant('count' as const), ahead: fc.nat(20) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constantFrom('whitelist' as const, 'list' as const, 'delete' as const),
+      value,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant('sweep' as const), ahead: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant('wait' as const), seconds: fc.nat(20) }) },
+);
+const request = fc.record({
+  filters: fc.record(
+    {
+      type: fc.constantFrom(...TYPES),
+      types: fc.subarray([...TYPES], { minLength: 1 }),
+      severity: fc.constantFrom(...SEVERITIES),
+      minConfidence: fc.constantFrom(0, 5, 10, 50, 93, 100),
+      since: hours.map((ago) => new Date(NOW.getTime() - ago * HOUR).toISOString()),
+    },
+    { requiredKeys: [] },
+  ),
+  ceiling: fc.constantFrom(...TLPS),
+  page: fc.integer({ min: 1, max: 8 }),
+  pageSize: fc.integer({ min: 1, max: 9 }),
+  ahead: fc.integer({ min: -5, max: 25 }),
+});
+
+const textOf = (n: number): [(typeof TYPES)[number], string] => {
+  const type = TYPES[n % TYPES.length] ?? 'MUTEX';
+  return [type, { DOMAIN: `d${n}.example`, URL: `https://d${n}.example/`, MUTEX: `mutex ${n}` }[type]];
+};
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  beforeAll(async () => void (harness = await startHarness(engine)));
+  afterAll(() => harness.close());
+
+  const after = (seconds: number) => new Date(harness.clock.now.getTime() + seconds * 1000);
+
+  async function apply(step: typeof change extends fc.Arbitrary<infer T> ? T : never): Promise<void> {
+    const { db } = harness;
+    harness.clock.now = after(1);
+    if (step.what === 'import')
+      await harness.load(
+        step.rows.map(({ value: n, hours: ago, lives, ...fields }) =>
+          indicatorRecord(...textOf(n), {
+            ...fields,
+            lastSeen: new Date(NOW.getTime() - ago * HOUR),
+            expiresAt: lives === null ? null : after(lives),
+          }),
+        ),
+      );
+    else if (step.what === 'count') await countSegments(db, after(step.ahead - 10), SIZE);
+    else if (step.what === 'sweep') await sweepExpired(db, after(step.ahead - 10));
+    else if (step.what === 'wait') harness.clock.now = after(step.seconds);
+    else await changeOne(step.what, step.value);
+  }
+
+  /** As the product does: with the next revision. */
+  async function changeOne(what: 'whitelist' | 'list' | 'delete', n: number): Promise<void> {
+    const [, text] = textOf(n);
+    if (what === 'delete') await sql`delete from indicator where value = ${text}`.execute(harness.db);
+    else
+      await sql`with changed as (
+          update indicator set whitelisted = ${what === 'whitelist'}, revision = (select value + 1 from revision) where value = ${text})
+        select 1`.execute(harness.db);
+    await sql`update revision set value = value + 1`.execute(harness.db);
+  }
+
+  async function naive(filters: IndicatorFilters, ceiling: string, now: Date): Promise<string[]> {
+    const { type, types, severity, minConfidence, since } = filters;
+    const { rows } = await sql<{ id: string }>`select id from indicator
+      where not whitelisted and tlp <= ${ceiling}::tlp and coalesce(expires_at > ${now}::timestamptz, true)
+        and (${type ?? null}::text is null or type::text = ${type ?? ''})
+        and (${types ?? null}::text[] is null or type::text = any (${types ?? []}::text[]))
+        and (${severity ?? null}::text is null or severity::text = ${severity ?? ''})
+        and confidence >= ${minConfidence ?? 0}
+        and (${since ?? null}::text is null or last_seen >= ${since ?? NOW}::timestamptz)
+      order by last_seen desc, id`.execute(harness.db);
+    return rows.map(({ id }) => id);
+  }
+
+  it('returns exact pages and totals from segments that were counted at any earlier time', async () => {
+    const property = fc.asyncProperty(
+      fc.array(change, { minLength: 1, maxLength: 12, size: 'max' }),
+      fc.array(request, { minLength: 6, maxLength: 6 }),
+      async (steps, requests) => {
+        await sql`truncate indicator, indicator_source, indicator_history cascade`.execute(harness.db);
+        await countSegments(harness.db, harness.clock.now, SIZE);
+        for (const step of steps) await apply(step);
+        for (const { filters, ceiling, ahead, ...page } of requests) {
+          const now = after(ahead);
+          const expected = await naive(filters as IndicatorFilters, ceiling, now);
+          const of = {
+            principal: { tlpCeiling: ceiling, now },
+            filters: filters as IndicatorFilters,
+            page: page as SortedPage,
+          };
+          const bounds = { materialize: 10, scanNewest: 10, deep: 0, changes: 1_000 };
+          const { total, rows } = await readPage(harness.db, of, sql<{ one: number }>`1 as one`, bounds);
+          const from = (page.page - 1) * page.pageSize;
+          expect({ total, ids: rows.map(({ id }) => id) }).toEqual({
+            total: expected.length,
+            ids: expected.slice(from, from + page.pageSize),
+          });
+        }
+      },
+    );
+    await fc.assert(property, runs(20));
+  });
+});
