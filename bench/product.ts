@@ -5,6 +5,7 @@ export { findActor, listActors } from '../src/entities/actors/actors.queries.ts'
 export { findCampaign, listCampaigns } from '../src/entities/campaigns/campaigns.queries.ts';
 export { DEFAULT_OPTIONS, formatOf } from '../src/formats/catalogue.ts';
 export { findContext, findIndicator } from '../src/indicators/read/indicators.queries.ts';
+export { listInState } from '../src/indicators/details.queries.ts';
 export { listIndicators } from '../src/indicators/read/list.queries.ts';
 export { countSegments } from '../src/indicators/segments/count-segments.queries.ts';
 export { indicatorId } from '../src/model/identity.ts';

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { type Preparation, prepare, RawRow } from '../../db/database.ts';
-import { MAX_PAGE_SIZE, type PageRequest, type Parent, parentExists } from '../../db/expressions.ts';
+import { MAX_PAGE_SIZE, type Parent, parentExists } from '../../db/expressions.ts';
 import { parseInstant, parseTextArray, parseTimestamp } from '../../db/postgres/text-formats.ts';
 import { type Principal, visible } from '../../db/visibility.ts';
 import { searchForms } from '../../model/text.ts';
@@ -13,6 +13,7 @@ import {
   listedConditions,
   matching,
   otherConditions,
+  rowsBefore,
   type SortedPage,
   sorted,
 } from './indicators.queries.ts';
@@ -28,14 +29,14 @@ import { countMatches, isCountable } from './summaries.queries.ts';
  * - `scan-newest` scans the newest indicators until the page is full, for filters with many matches.
  * - `sorted` materializes and sorts all matches, however many.
  */
-type Strategy = 'segments' | 'index-order' | 'materialize' | 'scan-newest' | 'sorted';
+export type Strategy = 'segments' | 'index-order' | 'materialize' | 'scan-newest' | 'sorted';
 
 /** The columns of `IndicatorRow`, by its names. */
 const COLUMNS = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev`;
 
 /** Limits of the strategies, as numbers of indicators. */
-interface Bounds {
+export interface Bounds {
   /** The maximum number of matches to materialize; with more, a scan until the page is full is faster. */
   materialize: number;
   /** The maximum number of indicators that `scan-newest` reads before the next strategy is used. */
@@ -45,7 +46,7 @@ interface Bounds {
   /** The maximum number of rows by which the counts of segments are corrected. */
   changes: number;
 }
-const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000, changes: 20_000 };
+export const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000, changes: 20_000 };
 /** The minimum length of `q` for the trigram index: a shorter text contains no trigram. */
 const TRIGRAM = 3;
 
@@ -57,6 +58,13 @@ export interface PageQuery {
   visibility?: RawBuilder<SqlBool> | undefined;
 }
 
+/** A page and the total of the matches. `first`: the additional columns of the first row, which exists even if the page is empty. */
+export interface ListPage<More> {
+  total: number;
+  rows: (IndicatorRow & More)[];
+  first: More;
+}
+
 /** A row of a page with the additional columns; a null id: the page is empty, and the row has only the total. */
 type PageRow<More> = { total: number } & (({ id: null } & More) | (IndicatorRow & More));
 
@@ -64,7 +72,7 @@ type PageRow<More> = { total: number } & (({ id: null } & More) | (IndicatorRow 
  * Returns a page of the list and the total of the matches, from one snapshot.
  * @param more additional columns
  * @param parseRaw parses raw rows, which the statement may return only if this is given
- * @returns `first`: the additional columns of the first row, which exists even if the page is empty
+ * @param only the strategy; without it the page decides
  */
 export async function readPage<More>(
   db: Db,
@@ -72,8 +80,9 @@ export async function readPage<More>(
   more: RawBuilder<More>,
   bounds = BOUNDS,
   parseRaw?: (row: RawRow) => PageRow<More>,
-): Promise<{ total: number; rows: (IndicatorRow & More)[]; first: More }> {
-  const possible = await withoutTooMany(db, of, strategies(of, bounds), bounds);
+  only?: Strategy,
+): Promise<ListPage<More>> {
+  const possible = only ? [only] : await withoutTooMany(db, of, strategies(of, bounds), bounds);
   for (const strategy of possible) {
     const query = pageQuery(db, of, strategy, more, bounds).compile(db);
     const preparation = preparationOf(of, parseRaw !== undefined);
@@ -229,14 +238,14 @@ function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [
   ];
   const byOthers = indexed.some((filter) => filter !== undefined);
   if (!byOthers && q === undefined) {
-    const isDeep = (page.page - 1) * page.pageSize >= bounds.deep;
+    const isDeep = rowsBefore(page) >= bounds.deep;
     const canUseSegments = !visibility && !page.sort && coveredBySegments(filters);
     return canUseSegments && (isDeep || filters.since !== undefined)
       ? ['segments', 'index-order']
       : ['index-order'];
   }
   if (visibility) return ['sorted'];
-  const canScanNewest = !page.sort && (page.page - 1) * page.pageSize < bounds.materialize;
+  const canScanNewest = !page.sort && rowsBefore(page) < bounds.materialize;
   const canMaterialize =
     byOthers || (q !== undefined && searchForms(q).every((form) => form.length >= TRIGRAM));
   return [
@@ -266,14 +275,14 @@ async function withoutTooMany(
 
 function isWhole(
   strategy: Strategy,
-  { page, pageSize }: PageRequest,
+  page: SortedPage,
   total: number,
   found: number,
   bounds: Bounds,
 ): boolean {
   if (strategy === 'segments') return total !== NOT_COUNTED;
   if (strategy === 'materialize') return total <= bounds.materialize;
-  return found === Math.max(0, Math.min(pageSize, total - (page - 1) * pageSize));
+  return found === Math.max(0, Math.min(page.pageSize, total - rowsBefore(page)));
 }
 
 /**
@@ -289,6 +298,20 @@ function pageQuery<More>(db: Db, of: PageQuery, strategy: Strategy, more: RawBui
     order by ${sorted(of.page)}`;
 }
 
+/** Reads the rows of a page by their ids. */
+export async function rowsOf<More>(
+  db: Db,
+  shown: RawBuilder<unknown>,
+  page: SortedPage,
+  more: RawBuilder<More>,
+): Promise<(IndicatorRow & More)[]> {
+  const { rows } = await sql<IndicatorRow & More>`
+    select ${COLUMNS}, ${more} from (${shown}) as shown
+      join indicator on indicator.id = shown.id join source on source.id = indicator.source_id
+    order by ${sorted(page)}`.execute(db);
+  return rows;
+}
+
 /**
  * Returns how to prepare the statement of a page; undefined: it is not prepared. Only pages in the default
  * order that an index in that order or the index of tags serves are prepared: they have few different
@@ -296,9 +319,10 @@ function pageQuery<More>(db: Db, of: PageQuery, strategy: Strategy, more: RawBui
  * for a tag, by how far the list is scanned until the page is full.
  */
 function preparationOf({ filters, page, visibility }: PageQuery, isRaw: boolean): Preparation | undefined {
-  const { type, types, severity, minConfidence, forDetection, since, tag, ...others } = filters;
+  const { type, types, severity, minConfidence, confidence, forDetection, since, tag, ...others } = filters;
   const isNone = (values: unknown[]) => values.every((value) => value === undefined);
-  const isListed = tag === undefined || isNone([type, types, severity, minConfidence, forDetection, since]);
+  const isListed =
+    tag === undefined || isNone([type, types, severity, minConfidence, confidence, forDetection, since]);
   if (visibility || page.sort || !isNone(Object.values(others)) || !isListed) return undefined;
   const isGeneric = isRaw && since === undefined && tag === undefined;
   return { name: 'indicators', plan: isGeneric ? 'generic' : 'custom', isRaw };
@@ -323,7 +347,7 @@ function ctes(
   })`;
   switch (strategy) {
     case 'segments':
-      return segmentCtes(principal, filters, (page.page - 1) * page.pageSize, bounds);
+      return segmentCtes(principal, filters, rowsBefore(page), bounds);
     case 'index-order':
       return [sql`matched as not materialized (${matches})`, counted];
     case 'materialize':
@@ -360,7 +384,7 @@ function nearest(
  * one statement; the literal limit tells the planner how few rows are read.
  */
 function shownOf({ page }: PageQuery, strategy: Strategy, { deep }: Bounds) {
-  const [size, before] = [page.pageSize, (page.page - 1) * page.pageSize];
+  const [size, before] = [page.pageSize, rowsBefore(page)];
   const from = sql.raw(strategy === 'scan-newest' ? 'near' : 'matched');
   const inOrder = (source: RawBuilder<unknown>) =>
     sql`select * from ${source} as indicator order by ${sorted(page)}`;
@@ -383,7 +407,7 @@ function shownOf({ page }: PageQuery, strategy: Strategy, { deep }: Bounds) {
 
 /** Returns the query of the ids of a page, in order, from the start that `segmentCtes` gives. */
 function shownFromSegment({ principal, filters, page }: PageQuery) {
-  const [size, before] = [page.pageSize, (page.page - 1) * page.pageSize];
+  const [size, before] = [page.pageSize, rowsBefore(page)];
   const skipped = sql`(select ${before} - before from start)`;
   const start = { lastSeen: sql`(select last_seen from start)`, id: sql`(select id from start)` };
   const wanted = sql`case when (select usable from usable) then ${size} else 0 end`;

@@ -10,18 +10,21 @@ export function coveredBySegments({
   types,
   severity,
   minConfidence,
+  confidence,
   since,
   ...others
 }: IndicatorFilters): boolean {
   const isByKind = [type, types, severity].some((value) => value !== undefined);
-  return Object.values(others).every((value) => value === undefined) && !(isByKind && minConfidence);
+  const isByConfidence = Boolean(minConfidence) || confidence !== undefined;
+  return Object.values(others).every((value) => value === undefined) && !(isByKind && isByConfidence);
 }
 
 /** Returns the keys of the matches in the counts of a segment, as in the function list_segment_places. */
-function keysOf({ type, types, severity, minConfidence }: IndicatorFilters): number[] {
+function keysOf({ type, types, severity, minConfidence, confidence }: IndicatorFilters): number[] {
   const ofSeverity = severity ? SEVERITIES.indexOf(severity) + 1 : 0;
   const wanted = type ? (types && !types.includes(type) ? [] : [type]) : types;
   if (wanted) return [...new Set(wanted)].map((each) => 206 + 6 * INDICATOR_TYPES.indexOf(each) + ofSeverity);
+  if (confidence !== undefined) return confidence >= (minConfidence ?? 0) ? [50 + confidence] : [];
   return minConfidence ? keysFrom(minConfidence) : [ofSeverity];
 }
 
