@@ -85,11 +85,14 @@ export function listChanges(principal: Principal, most: number) {
  * @param keys their place in the counts, as in the function list_segment_places
  */
 export function segmentCount({ tlpCeiling }: Principal, keys: readonly number[]) {
-  const below = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
-  const places = keys.flatMap((key) => below.map((_, i) => TLPS.length * key + i + 1));
+  const allowed = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
+  const places = keys.flatMap((key) => allowed.map((_, i) => TLPS.length * key + i + 1));
   const counts = places.map((place) => sql`coalesce(counts[${place}::integer], 0)`);
   return sql`(${sql.join([sql`0`, ...counts], sql` + `)})`;
 }
+
+/** Returns the number of indicators of a row of `list_gram` up to the ceiling of `principal`. */
+export const gramCount = (principal: Principal) => segmentCount(principal, [0]);
 
 /**
  * Starts a query of the rows of a table that a caller may see, under the name of the table.

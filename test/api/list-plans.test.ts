@@ -44,7 +44,7 @@ onEveryEngine((engine) => {
     if (!onPostgres) return;
     harness = await startHarness(engine);
     await harness.load(records);
-    await countSegments(harness.db, NOW, 1_000);
+    await countSegments(harness.db, NOW, { size: 1_000 });
     await sql`vacuum analyze`.execute(harness.db);
     const { rows } = await sql<{
       version: string;

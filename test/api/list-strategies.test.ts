@@ -80,7 +80,7 @@ onEveryEngine((engine) => {
       .slice(0, 45)
       .map((record, i) => (i % 9 ? record : { ...record, severity: 'INFO' as const }));
     await harness.load(before);
-    await countSegments(harness.db, new Date(NOW.getTime() + 10_000), 5);
+    await countSegments(harness.db, new Date(NOW.getTime() + 10_000), { size: 5, kept: 5 });
     await harness.load([...records, ...scores]);
   });
   afterAll(() => harness.close());

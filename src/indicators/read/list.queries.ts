@@ -6,6 +6,7 @@ import { parseInstant, parseTextArray, parseTimestamp } from '../../db/postgres/
 import { type Principal, visible } from '../../db/visibility.ts';
 import { searchForms } from '../../model/text.ts';
 import type { Epss, Kev } from '../../model/vulnerability.ts';
+import { coveredByGrams, gramCtes, gramOf, isListedFor, listedGramCtes, listingOf } from './grams.queries.ts';
 import {
   filterOf,
   type IndicatorFilters,
@@ -25,11 +26,21 @@ import { countMatches, isCountable } from './summaries.queries.ts';
  * shows that a strategy does not fit, the next one is used.
  * - `segments` scans an index in the list's order from the nearest of the places that were counted before.
  * - `index-order` scans an index in the list's order, from whichever end is nearer.
+ * - `listed-gram` materializes the latest matches of a `q` of one or two characters, which are listed, or all if these are few.
+ * - `gram` scans the newest indicators until the page is full, for a `q` of one or two characters that many contain; their number was
+ *   counted before.
  * - `materialize` materializes all matches by another index, as long as they are few.
  * - `scan-newest` scans the newest indicators until the page is full, for filters with many matches.
  * - `sorted` materializes and sorts all matches, however many.
  */
-export type Strategy = 'segments' | 'index-order' | 'materialize' | 'scan-newest' | 'sorted';
+export type Strategy =
+  | 'segments'
+  | 'listed-gram'
+  | 'gram'
+  | 'index-order'
+  | 'materialize'
+  | 'scan-newest'
+  | 'sorted';
 
 /** The columns of `IndicatorRow`, by its names. */
 const COLUMNS = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
@@ -82,8 +93,10 @@ export async function readPage<More>(
   parseRaw?: (row: RawRow) => PageRow<More>,
   only?: Strategy,
 ): Promise<ListPage<More>> {
-  const possible = only ? [only] : await withoutTooMany(db, of, strategies(of, bounds), bounds);
+  const possible = only ? [only] : await possibleStrategies(db, of, bounds);
+  let hasScanned = false;
   for (const strategy of possible) {
+    if (strategy === 'scan-newest' && hasScanned) continue;
     const query = pageQuery(db, of, strategy, more, bounds).compile(db);
     const preparation = preparationOf(of, parseRaw !== undefined);
     const { rows: given } = await db.executeQuery(preparation ? prepare(query, preparation) : query);
@@ -93,6 +106,7 @@ export async function readPage<More>(
     const found = rows.filter((row): row is typeof row & IndicatorRow => row.id !== null);
     if (strategy === possible.at(-1) || isWhole(strategy, of.page, first.total, found.length, bounds))
       return { total: first.total, rows: found, first };
+    hasScanned = strategy === 'gram' && first.total !== NOT_COUNTED;
   }
   throw new Error('no list strategy fits this page');
 }
@@ -242,7 +256,8 @@ function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [
     const canUseSegments = !visibility && !page.sort && coveredBySegments(filters);
     return canUseSegments && (isDeep || filters.since !== undefined)
       ? ['segments', 'index-order']
-      : ['index-order'];
+      : // In the order of another column, the planner would look for rows since a time where there are none.
+        [page.sort && filters.since !== undefined ? 'sorted' : 'index-order'];
   }
   if (visibility) return ['sorted'];
   const canScanNewest = !page.sort && rowsBefore(page) < bounds.materialize;
@@ -253,6 +268,17 @@ function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [
     ...(canScanNewest ? (['scan-newest'] as const) : []),
     'sorted',
   ] as [Strategy, ...Strategy[]];
+}
+
+/** Returns the strategies to try, in this order. */
+async function possibleStrategies(db: Db, of: PageQuery, bounds: Bounds): Promise<Strategy[]> {
+  const gram = of.visibility ? undefined : gramOf(of.filters);
+  const possible = await withoutTooMany(db, of, strategies(of, bounds), bounds);
+  if (gram === undefined) return possible;
+  const listing = await listingOf(db, gram);
+  if (listing === 'all') return ['listed-gram', ...possible];
+  if (!coveredByGrams(of.filters) || !possible.includes('scan-newest')) return possible;
+  return listing === 'latest' ? ['listed-gram', 'gram', ...possible] : ['gram', ...possible];
 }
 
 /**
@@ -281,6 +307,7 @@ function isWhole(
   bounds: Bounds,
 ): boolean {
   if (strategy === 'segments') return total !== NOT_COUNTED;
+  if (total === NOT_COUNTED) return false;
   if (strategy === 'materialize') return total <= bounds.materialize;
   return found === Math.max(0, Math.min(page.pageSize, total - rowsBefore(page)));
 }
@@ -348,6 +375,21 @@ function ctes(
   switch (strategy) {
     case 'segments':
       return segmentCtes(principal, filters, rowsBefore(page), bounds);
+    case 'gram':
+      return [
+        ...gramCtes(principal, gramOf(filters) ?? '', bounds.changes),
+        sql`near as not materialized (${nearest({ principal, filters, page }, bounds)})`,
+      ];
+    case 'listed-gram': {
+      const gram = gramOf(filters) ?? '';
+      const [usable = sql``, counted = sql``] = (coveredByGrams(filters) ? gramCtes : listedGramCtes)(
+        principal,
+        gram,
+        bounds.changes,
+      );
+      const listed = matches.where(isListedFor(principal, gram, bounds.changes));
+      return [usable, sql`matched as materialized (${listed})`, counted];
+    }
     case 'index-order':
       return [sql`matched as not materialized (${matches})`, counted];
     case 'materialize':
@@ -385,7 +427,7 @@ function nearest(
  */
 function shownOf({ page }: PageQuery, strategy: Strategy, { deep }: Bounds) {
   const [size, before] = [page.pageSize, rowsBefore(page)];
-  const from = sql.raw(strategy === 'scan-newest' ? 'near' : 'matched');
+  const from = sql.raw(strategy === 'scan-newest' || strategy === 'gram' ? 'near' : 'matched');
   const inOrder = (source: RawBuilder<unknown>) =>
     sql`select * from ${source} as indicator order by ${sorted(page)}`;
   const forward = inOrder(sql`${from}`);

@@ -121,3 +121,46 @@ export function listedFrom(
     (select id, last_seen from indicator where ${matches} and last_seen < ${lastSeen}
       order by last_seen desc, id ${limit})) as indicator`;
 }
+
+/** A place in the list by the time of the first sighting: how many matches the page skips from `time` on. */
+interface FirstSeenPlace {
+  total: number;
+  time: string;
+  skipped: number;
+}
+
+/**
+ * Returns the query of the place from which to read a page in the order of the first sighting: rows up to `time` in descending
+ * order, and rows after it in ascending order. It returns no row if the counts cannot be used.
+ */
+export function placeByFirstSeen(
+  principal: Principal,
+  filters: IndicatorFilters,
+  before: number,
+  isAscending: boolean,
+  { changes }: SegmentBounds,
+): RawBuilder<FirstSeenPlace> {
+  const conditions = sql.join([sql`true`, ...listedConditions(filters)], sql` and `);
+  const skipped = isAscending
+    ? sql`(select total from counted) - newer - (select coalesce(sum(n), 0) from changed as c where c.first_seen > segment.first_seen)`
+    : sql`newer + (select coalesce(sum(n), 0) from changed as c where c.first_seen > segment.first_seen)`;
+  const atMost = isAscending ? sql`(select sum(n) from segment) - newer` : sql`newer`;
+  return sql`
+    with changed as materialized (
+      select first_seen, n from ${listChanges(principal, changes)} where ${conditions}
+    ), segment as materialized (
+      select first_seen, n,
+        coalesce(sum(n) over (order by first_seen desc rows between unbounded preceding and 1 preceding), 0) as newer
+      from (select first_seen, ${segmentCount(principal, keysOf(filters))} as n from first_seen_segment) as counted_segment
+    ), counted as (${countMatches(principal, filters)})
+    select (select total from counted) as total, time, (${before}::bigint - skipped)::bigint as skipped
+    from (
+      (select first_seen::text as time, ${skipped} as skipped from segment
+        where ${atMost} + (select count(*) from changed where n > 0) <= ${before}::bigint
+        order by first_seen ${sql.raw(isAscending ? 'desc' : '')} limit 1)
+      union all
+      select ${sql.lit(isAscending ? '-infinity' : 'infinity')}, 0
+    ) as place
+    where list_segments_usable(${principal.now}::timestamptz, ${changes}::integer)
+    limit 1`;
+}

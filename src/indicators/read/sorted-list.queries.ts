@@ -7,10 +7,11 @@ import {
   type IndicatorRow,
   listedConditions,
   rowsBefore,
+  sorted,
 } from './indicators.queries.ts';
 import { BOUNDS, type Bounds, type ListPage, type PageQuery, readPage, rowsOf } from './list.queries.ts';
-import { coveredBySegments } from './segments.queries.ts';
-import { countByValue, coveredBySummary, isCountable } from './summaries.queries.ts';
+import { coveredBySegments, placeByFirstSeen } from './segments.queries.ts';
+import { countByValue, countMatches, coveredBySummary, isCountable } from './summaries.queries.ts';
 
 /** A value with fewer matches than this is read as a whole. */
 const FEW = 2_000;
@@ -33,7 +34,51 @@ export async function readSortedPage<More>(
     return inSnapshot(db, (snapshot) => readByValue(snapshot, of, by, more, bounds));
   if (by === 'lastSeen' && page.sort?.ascending && !visibility && isOfIndex(filters))
     return inSnapshot(db, (snapshot) => readOldest(snapshot, of, more, bounds));
+  if (by === 'firstSeen' && !visibility && filters.since === undefined && coveredBySegments(filters))
+    return inSnapshot(db, (snapshot) => readByFirstSeen(snapshot, of, more, bounds));
+  if (by === 'epss' && !visibility && isCountable(filters))
+    return inSnapshot(db, (snapshot) => readByScore(snapshot, of, more, bounds));
   return readPage(db, of, more, bounds);
+}
+
+/** Reads the page from the indicators with a score alone if all of its rows have one, in the default order if none has one. */
+async function readByScore<More>(
+  db: Db,
+  of: PageQuery,
+  more: RawBuilder<More>,
+  bounds: Bounds,
+): Promise<SortedRows<More>> {
+  const { principal, filters, page } = of;
+  const scored = await readPage(db, { ...of, filters: { minEpss: 0, ...filters } }, more, bounds);
+  if (scored.total === 0) {
+    const { sort, ...inOrder } = page;
+    return readPage(db, { ...of, page: inOrder }, more, bounds);
+  }
+  if (scored.total < rowsBefore(page) + page.pageSize) return readPage(db, of, more, bounds);
+  const { rows } = await countMatches(principal, filters).execute(db);
+  return { total: rows[0]?.total ?? 0, rows: scored.rows };
+}
+
+/** Reads the page from the nearest place that was counted before. */
+async function readByFirstSeen<More>(
+  db: Db,
+  of: PageQuery,
+  more: RawBuilder<More>,
+  bounds: Bounds,
+): Promise<SortedRows<More>> {
+  const { principal, filters, page } = of;
+  const isAscending = page.sort?.ascending ?? false;
+  const { rows } = await placeByFirstSeen(principal, filters, rowsBefore(page), isAscending, bounds).execute(
+    db,
+  );
+  const [place] = rows;
+  if (!place || place.total < bounds.materialize) return readPage(db, of, more, bounds, undefined, 'sorted');
+  const side = isAscending
+    ? sql`indicator.first_seen > ${place.time}::timestamptz`
+    : sql`indicator.first_seen <= ${place.time}::timestamptz`;
+  const matches = sql.join([visible('indicator', principal), ...listedConditions(filters), side], sql` and `);
+  const shown = sql`select id from indicator where ${matches} order by ${sorted(page)} limit ${page.pageSize} offset ${place.skipped}`;
+  return { total: place.total, rows: await rowsOf(db, shown, page, more) };
 }
 
 /** Returns whether the indexes in the list's order serve all filters. */

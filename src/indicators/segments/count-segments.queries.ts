@@ -1,6 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { hasOneConnection } from '../../db/readers.ts';
 import type { Tables } from '../../db/tables.ts';
+import { applyToFirstSeen, beginFirstSeen, divideFirstSeen } from './count-first-seen.queries.ts';
+import { applyToGrams, countAllGrams, KEPT } from './count-grams.queries.ts';
 
 /** Indicators of a segment when it begins; with twice as many it is divided. */
 const SIZE = 8_000;
@@ -16,24 +19,42 @@ const FIRST = sql`'infinity'::timestamptz, '00000000-0000-0000-0000-000000000000
 /**
  * Counts the segments of the list as of the latest revision and `now`. It applies the changes since they were last counted; if
  * the history does not reach back, or much has changed, it counts all rows.
+ * @param options `size` of a segment, and how many indicators are `kept` for a gram
  * @returns whether anything had changed
  */
-export async function countSegments(db: Db, now: Date, size = SIZE): Promise<boolean> {
+export async function countSegments(db: Db, now: Date, { size = SIZE, kept = KEPT } = {}): Promise<boolean> {
+  // Readers of the embedded database would wait for the grams of all indicators, which it scans in a moment.
+  const hasGrams = !(await hasOneConnection(db));
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute(async (trx) => {
-      const { rows } = await sql<{ changed: boolean; usable: boolean }>`
+      const { rows } = await sql<{ changed: boolean; usable: boolean; grams: boolean }>`
         select exists (select from list_changes(${now}::timestamptz, 1)) or state.revision is distinct from revision.value as changed,
-          list_segments_usable(${now}::timestamptz, ${MAX_CHANGES}) as usable
+          list_segments_usable(${now}::timestamptz, ${MAX_CHANGES}) as usable,
+          coalesce(state.has_grams, false) as grams
         from revision left join list_segment_state as state on true`.execute(trx);
-      if (rows[0]?.usable && !rows[0].changed) return false;
-      if (rows[0]?.usable) await applyChanges(trx, now);
-      else await beginAgain(trx);
-      if ((await divideLarge(trx, now, size)) > 0) await sql`analyze list_segment`.execute(trx);
+      if (rows[0]?.usable && !rows[0].changed && (rows[0].grams || !hasGrams)) return false;
+      const of = { usable: rows[0]?.usable ?? false, grams: rows[0]?.grams ?? false };
+      if (of.usable) {
+        await applyChanges(trx, now);
+        await applyToFirstSeen(trx, now, MAX_CHANGES);
+      } else {
+        await beginAgain(trx);
+        await beginFirstSeen(trx);
+      }
+      await divideFirstSeen(trx, now, size);
+      if ((await divideLarge(trx, now, size)) > 0)
+        await sql`analyze list_segment, first_seen_segment`.execute(trx);
+      if (hasGrams)
+        await (of.usable && of.grams
+          ? applyToGrams(trx, now, MAX_CHANGES, kept)
+          : countAllGrams(trx, now, kept));
       await sql`
-        insert into list_segment_state (revision, counted_at) select value, ${now}::timestamptz from revision
-        on conflict (only_row) do update set revision = excluded.revision, counted_at = excluded.counted_at`.execute(
+        insert into list_segment_state (revision, counted_at, has_grams) select value, ${now}::timestamptz, ${hasGrams} from revision
+        on conflict (only_row) do update set revision = excluded.revision, counted_at = excluded.counted_at,
+          has_grams = excluded.has_grams`.execute(trx);
+      await sql`delete from first_seen_change where revision <= (select revision from list_segment_state)`.execute(
         trx,
       );
       return true;
