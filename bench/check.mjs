@@ -40,7 +40,7 @@ export async function check({ get, client, kinds, ids, contextIds, ceiling }) {
   return totals;
 }
 
-/** Compares totals by time and by two filters, and pages in the middle of their lists. */
+/** Compares totals by time, by two filters and by short texts, and pages in the middle of lists. */
 async function checkFiltered({ get, client, path, tlps, random }) {
   const since = new Date(Date.now() - integer(random, 5, 700) * 86_400_000).toISOString();
   const filters = [
@@ -56,6 +56,10 @@ async function checkFiltered({ get, client, path, tlps, random }) {
     const total = await checkList({ ...list, path: path + query });
     const page = Math.ceil(total / 200);
     if (page > 1) await checkList({ ...list, path: `${path}${query}&page=${page}` });
+  }
+  for (const q of ['e', '.c', 'zq']) {
+    const where = `${VISIBLE} and strpos(lower(normalized), $2) > 0`;
+    await checkList({ get, client, path: `${path}&q=${q}`, where, values: [q], tlps });
   }
 }
 

@@ -17,7 +17,7 @@ const GIVE_UP_MS = 2_000;
  */
 export async function vacuumJobs({ db, kind }: Pick<Database, 'db' | 'kind'>): Promise<void> {
   if (kind === 'embedded')
-    await sql`vacuum pgboss.job, pgboss.archive, source, provider, enrichment_request, list_segment, list_segment_state`.execute(
+    await sql`vacuum pgboss.job, pgboss.archive, source, provider, enrichment_request, list_segment, list_segment_state, first_seen_segment, first_seen_change`.execute(
       db,
     );
 }

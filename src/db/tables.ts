@@ -123,7 +123,7 @@ export interface Tables {
   };
   first_seen_segment: { first_seen: Date; counts: number[] };
   first_seen_change: { indicator_id: string; revision: number; first_seen: Date };
-  list_gram: { gram: string; counts: number[]; numbers: number[] | null };
+  list_gram: { gram: string; counts: number[]; numbers: number[] | null; newer_than: Date };
   list_segment: { last_seen: Date; id: string; counts: number[] };
   campaign_summary: { campaign_id: string; tlp: Tlp; count: number };
   import_run: {

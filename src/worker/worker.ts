@@ -16,7 +16,7 @@ import { webhookSecrets } from '../feeds/webhooks/webhooks.service.ts';
 import { deleteOldUndoData } from '../imports/changes.queries.ts';
 import { runPendingUndos } from '../imports/undo.service.ts';
 import { sweepExpired } from '../indicators/expiry/sweep.ts';
-import { countSegments } from '../indicators/segments/count-segments.queries.ts';
+import { createSegmentCounter } from '../indicators/segments/count-segments.queries.ts';
 import { countJob, type JobStats } from '../metrics/state-metrics.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { dropAllLeases, dueSources, findStoredSource } from '../sources/feeds.queries.ts';
@@ -108,9 +108,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     clock,
     log,
   };
+  const countChanges = createSegmentCounter(db);
   const maintenanceJobs: Record<keyof typeof PERIODS, MaintenanceJob> = {
     sweep: (stopped) => sweepExpired(db, clock(), stopped),
-    segments: () => countSegments(db, clock()),
+    segments: () => countChanges(clock()),
     whitelist: (stopped) => reevaluateMatches(db, { now: clock(), stopped }),
     recompute: (stopped) => recomputeSources(db, clock(), stopped),
     enrich: (stopped) =>

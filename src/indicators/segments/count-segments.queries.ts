@@ -61,6 +61,28 @@ export async function countSegments(db: Db, now: Date, { size = SIZE, kept = KEP
     });
 }
 
+/** With more changed rows than this since the previous call, a large import is running. */
+const BUSY = 20_000;
+
+/**
+ * Returns a function that counts the segments, except while so much changes between its calls that readers could not use the counts: it
+ * leaves the processor to the import.
+ */
+export function createSegmentCounter(
+  db: Db,
+  { busy = BUSY, ...sizes }: { busy?: number; size?: number; kept?: number } = {},
+) {
+  let previous = -1;
+  return async (now: Date): Promise<boolean> => {
+    const { rows } = await sql<{ revision: number; changes: number }>`
+      select value as revision,
+        (select count(*) from (select from indicator where revision > ${previous} limit ${busy + 1}) as changed) as changes
+      from revision`.execute(db);
+    previous = rows[0]?.revision ?? previous;
+    return (rows[0]?.changes ?? 0) <= busy && countSegments(db, now, sizes);
+  };
+}
+
 /** Leaves one segment, which has not been counted. */
 async function beginAgain(trx: Transaction<Tables>): Promise<void> {
   await sql`delete from list_segment`.execute(trx);
