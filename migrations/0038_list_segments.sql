@@ -54,39 +54,6 @@ begin
         and expires_at <= greatest(at, counted.counted_at) limit most + 1) as expired) <= most;
 end $$;
 
--- The difference between the counts of list_segment and the indicators that are visible at a time, except for the ceiling: rows to
--- subtract (n is -1) and to add (1). At most `most` rows have changed or expired.
-create function list_changes(at timestamptz, most integer)
-  returns table (last_seen timestamptz, id uuid, type indicator_type, severity severity, confidence smallint, tlp tlp, n integer)
-  language plpgsql stable parallel restricted rows 10 set enable_seqscan = off set plan_cache_mode = force_generic_plan
-  as $$
-declare
-  counted list_segment_state;
-begin
-  select * into counted from list_segment_state;
-  return query
-  with changed as materialized (
-    select i.id, i.type, i.severity, i.confidence, i.tlp, i.last_seen, i.whitelisted, i.expires_at
-    from indicator as i where i.revision > counted.revision limit most
-  )
-  select c.last_seen, c.id, c.type, c.severity, c.confidence, c.tlp, 1
-  from changed as c where not c.whitelisted and (c.expires_at is null or c.expires_at > at)
-  union all
-  select was.last_seen, c.id, c.type, was.severity, was.confidence, was.tlp, -1
-  from changed as c, lateral (
-    select * from indicator_history as h
-    where h.indicator_id = c.id and h.from_revision <= counted.revision order by h.from_revision desc limit 1) as was
-  where was.to_revision > counted.revision
-    and not was.whitelisted and (was.expires_at is null or was.expires_at > counted.counted_at)
-  union all
-  select e.last_seen, e.id, e.type, e.severity, e.confidence, e.tlp, case when e.expires_at <= at then -1 else 1 end
-  from (
-    select i.last_seen, i.id, i.type, i.severity, i.confidence, i.tlp, i.expires_at, i.revision from indicator as i
-    where not i.whitelisted and i.expires_at > least(at, counted.counted_at)
-      and i.expires_at <= greatest(at, counted.counted_at) limit most
-  ) as e where e.revision <= counted.revision;
-end $$;
-
 -- Deleted rows have no history.
 create function discard_list_segments() returns trigger language plpgsql as $$
 begin

@@ -37,8 +37,8 @@ end $$;
 create trigger indicator_first_seen_kept after update of first_seen on indicator for each row
   when (new.first_seen <> old.first_seen) execute function keep_first_seen();
 
--- With the text that is searched, the number of the indicator, and when it was first seen.
-drop function list_changes;
+-- The difference between the counts of segments and grams and the indicators that are visible at a time, except for the ceiling: rows to
+-- subtract (n is -1) and to add (1), with the text that is searched. At most `most` rows have changed, and as many have expired.
 create function list_changes(at timestamptz, most integer)
   returns table (
     last_seen timestamptz, id uuid, type indicator_type, severity severity, confidence smallint, tlp tlp, number bigint, text text,
