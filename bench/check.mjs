@@ -29,6 +29,7 @@ export async function check({ get, client, kinds, ids, contextIds, ceiling }) {
       values: [],
       tlps,
     });
+  await checkFiltered({ get, client, path: kinds[0].paths[0], tlps, random });
   for (const id of ids.slice(0, 50)) await checkDetail(get, client, id, tlps);
   for (const id of contextIds.slice(0, 100)) await checkContext(get, client, id, tlps);
   await checkCampaigns(get, client, tlps);
@@ -37,6 +38,29 @@ export async function check({ get, client, kinds, ids, contextIds, ceiling }) {
   ]);
   assert.equal((await get('/api/v1/actors')).total, actors.rows[0].n, 'actors');
   return totals;
+}
+
+/** Compares totals by time, by two filters and by short texts, and pages in the middle of lists. */
+async function checkFiltered({ get, client, path, tlps, random }) {
+  const since = new Date(Date.now() - integer(random, 5, 700) * 86_400_000).toISOString();
+  const filters = [
+    ['&type=URL', `type = 'URL'`],
+    ['&minConfidence=75', 'confidence >= 75'],
+    ['&type=DOMAIN&severity=HIGH', `type = 'DOMAIN' and severity = 'HIGH'`],
+    [`&since=${since}`, 'last_seen >= $2::timestamptz', since],
+    [`&since=${since}&minConfidence=90`, 'confidence >= 90 and last_seen >= $2::timestamptz', since],
+    [`&since=${since}&severity=LOW`, `severity = 'LOW' and last_seen >= $2::timestamptz`, since],
+  ];
+  for (const [query, condition, ...values] of filters) {
+    const list = { get, client, where: `${VISIBLE} and ${condition}`, values, tlps };
+    const total = await checkList({ ...list, path: path + query });
+    const page = Math.ceil(total / 200);
+    if (page > 1) await checkList({ ...list, path: `${path}${query}&page=${page}` });
+  }
+  for (const q of ['e', '.c', 'zq']) {
+    const where = `${VISIBLE} and strpos(lower(normalized), $2) > 0`;
+    await checkList({ get, client, path: `${path}&q=${q}`, where, values: [q], tlps });
+  }
 }
 
 async function checkList({ get, client, path, where, values, tlps }) {

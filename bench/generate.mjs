@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { openDatabase } from '../dist/bench.js';
+import { countSegments, openDatabase } from '../dist/bench.js';
 import { copyRows, openCopy } from './copy.mjs';
 import { enrichmentRows } from './enrichments.mjs';
 import { entities, linkRow, sources } from './entities.mjs';
@@ -53,6 +53,9 @@ export async function generate(url, count, log = () => {}) {
   await client.query(CAMPAIGN_SUMMARY);
   // As autovacuum would: index-only scans need pages that are marked as all-visible.
   await client.query('vacuum (analyze)');
+  const filled = await openDatabase({ url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
+  await countSegments(filled.db, new Date());
+  await filled.close();
   await client.end();
 }
 

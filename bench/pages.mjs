@@ -56,11 +56,11 @@ function paths({ q3, q8, commonTag, rareTag, ids }, sourceId) {
   return {
     'the list': list,
     'its last page': `${list}&page=${Math.floor((rows * 0.8) / 50)}`,
-    'by confidence': `${list}&sort=confidence`,
-    'by severity': `${list}&sort=severity`,
-    'by first seen': `${list}&sort=firstSeen`,
-    'by first seen, ascending, page 1,000': `${list}&sort=firstSeen&order=asc&page=1000`,
-    'one type, by confidence': `${list}&type=DOMAIN&sort=confidence`,
+    ...sorted(list, 'the list', Math.floor((rows * 0.4) / 50)),
+    ...sorted(`${list}&type=DOMAIN`, 'one type', Math.floor((rows * 0.12) / 50)),
+    ...sorted(`${list}&severity=HIGH`, 'one severity', Math.floor((rows * 0.1) / 50)),
+    'one letter': `${list}&q=${q3.slice(0, 1)}`,
+    'two letters': `${list}&q=${q3.slice(0, 2)}`,
     'three letters': `${list}&q=${q3}`,
     'eight letters': `${list}&q=${q8}`,
     'a common tag': `${list}&tag=${encodeURIComponent(commonTag)}`,
@@ -78,6 +78,22 @@ function paths({ q3, q8, commonTag, rareTag, ids }, sourceId) {
     sources: '/app/sources',
     audit: '/app/audit',
   };
+}
+
+/** The first page of a list and one in its middle, in every order. */
+function sorted(list, name, middle) {
+  const orders = ['lastSeen', 'firstSeen', 'confidence', 'severity', 'epss'].flatMap((sort) =>
+    ['desc', 'asc'].map((order) => ({
+      name: `${name}, ${sort} ${order}`,
+      path: `${list}&sort=${sort}&order=${order}`,
+    })),
+  );
+  return Object.fromEntries(
+    orders.flatMap((order) => [
+      [order.name, order.path],
+      [`${order.name}, a middle page`, `${order.path}&page=${middle}`],
+    ]),
+  );
 }
 
 /** Waits until the total no longer changes: the worker marks expired indicators and hides whitelisted ones. */

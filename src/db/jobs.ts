@@ -17,7 +17,9 @@ const GIVE_UP_MS = 2_000;
  */
 export async function vacuumJobs({ db, kind }: Pick<Database, 'db' | 'kind'>): Promise<void> {
   if (kind === 'embedded')
-    await sql`vacuum pgboss.job, pgboss.archive, source, provider, enrichment_request`.execute(db);
+    await sql`vacuum pgboss.job, pgboss.archive, source, provider, enrichment_request, list_segment, list_segment_state, first_seen_segment, first_seen_change`.execute(
+      db,
+    );
 }
 
 /** Key of the advisory lock: any number that nothing else in the database locks. */

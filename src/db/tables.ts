@@ -115,6 +115,16 @@ export interface Tables {
     count: number;
   };
   indicator_campaign: { campaign_id: string; indicator_id: string; tlp: Tlp };
+  list_segment_state: {
+    only_row: Generated<boolean>;
+    revision: number;
+    counted_at: Date;
+    has_grams: boolean;
+  };
+  first_seen_segment: { first_seen: Date; counts: number[] };
+  first_seen_change: { indicator_id: string; revision: number; first_seen: Date };
+  list_gram: { gram: string; counts: number[]; numbers: number[] | null; newer_than: Date };
+  list_segment: { last_seen: Date; id: string; counts: number[] };
   campaign_summary: { campaign_id: string; tlp: Tlp; count: number };
   import_run: {
     id: string;

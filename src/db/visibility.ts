@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import type { Tlp } from '../model/vocabulary.ts';
+import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import type { Db } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -21,6 +21,8 @@ export type MarkedTable =
   | 'indicator_campaign'
   /** Indicators that are not whitelisted and whose expiry differs from their mark `expired`. */
   | 'indicator_summary_correction'
+  /** Indicators by which the counts of the segments of the list differ from those that are visible. */
+  | 'list_change'
   /** Statements of one source about one indicator. */
   | 'indicator_source'
   /** Statements of one source about one object of an entity, including its ids there. */
@@ -67,6 +69,30 @@ export function summaryCorrection(principal: Principal) {
   return sql`(select * from indicator_summary_correction(${principal.now}::timestamptz) as drifted
     where ${visibleToAnalyst('indicator_summary_correction', principal, 'drifted')}) as indicator`;
 }
+
+/**
+ * Returns the difference between the counts of the segments of the list and the indicators visible to `principal`: rows
+ * to subtract (`n` is -1) and to add (1).
+ * @param most the maximum number of rows that have changed, and of those that have expired
+ */
+export function listChanges(principal: Principal, most: number) {
+  return sql`(select * from list_changes(${principal.now}::timestamptz, ${most}::integer) as list_change
+    where ${visibleToAnalyst('list_change', principal)}) as indicator`;
+}
+
+/**
+ * Returns the number of indicators of a row of `list_segment` up to the ceiling of `principal`.
+ * @param keys their place in the counts, as in the function list_segment_places
+ */
+export function segmentCount({ tlpCeiling }: Principal, keys: readonly number[]) {
+  const allowed = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
+  const places = keys.flatMap((key) => allowed.map((_, i) => TLPS.length * key + i + 1));
+  const counts = places.map((place) => sql`coalesce(counts[${place}::integer], 0)`);
+  return sql`(${sql.join([sql`0`, ...counts], sql` + `)})`;
+}
+
+/** Returns the number of indicators of a row of `list_gram` up to the ceiling of `principal`. */
+export const gramCount = (principal: Principal) => segmentCount(principal, [0]);
 
 /**
  * Starts a query of the rows of a table that a caller may see, under the name of the table.

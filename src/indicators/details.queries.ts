@@ -9,7 +9,7 @@ import {
   matching,
   type SortedPage,
 } from './read/indicators.queries.ts';
-import { readPage } from './read/list.queries.ts';
+import { readSortedPage } from './read/sorted-list.queries.ts';
 
 export type State = (typeof STATES)[number];
 
@@ -34,7 +34,7 @@ export async function listInState(
   const wanted = state === 'pinned' ? { ...filters, pinned: true as const } : filters;
   const pinned = sql<{ pinned: boolean }>`indicator.pinned_confidence is not null as pinned`;
   const of = { principal, filters: wanted, page, visibility: visibilityOf(state, principal) };
-  const { total, rows } = await readPage(db, of, pinned);
+  const { total, rows } = await readSortedPage(db, of, pinned);
   return { total, rows };
 }
 

@@ -16,6 +16,7 @@ import { webhookSecrets } from '../feeds/webhooks/webhooks.service.ts';
 import { deleteOldUndoData } from '../imports/changes.queries.ts';
 import { runPendingUndos } from '../imports/undo.service.ts';
 import { sweepExpired } from '../indicators/expiry/sweep.ts';
+import { createSegmentCounter } from '../indicators/segments/count-segments.queries.ts';
 import { countJob, type JobStats } from '../metrics/state-metrics.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { dropAllLeases, dueSources, findStoredSource } from '../sources/feeds.queries.ts';
@@ -50,6 +51,7 @@ export interface Worker {
 /** The period of each maintenance job over all workers, in seconds. Users wait for the results of the first ones. */
 const PERIODS = {
   sources: 5,
+  segments: 10,
   undo: 5,
   webhooks: 5,
   sweep: 60,
@@ -106,8 +108,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     clock,
     log,
   };
+  const countChanges = createSegmentCounter(db);
   const maintenanceJobs: Record<keyof typeof PERIODS, MaintenanceJob> = {
     sweep: (stopped) => sweepExpired(db, clock(), stopped),
+    segments: () => countChanges(clock()),
     whitelist: (stopped) => reevaluateMatches(db, { now: clock(), stopped }),
     recompute: (stopped) => recomputeSources(db, clock(), stopped),
     enrich: (stopped) =>

@@ -28,6 +28,8 @@ export interface IndicatorFilters {
   actorId?: string;
   campaignId?: string;
   minConfidence?: number;
+  /** Exactly this. */
+  confidence?: number;
   /** Whether they may be used in rules and block lists. */
   forDetection?: boolean;
   /** Whether CISA's catalogue of known exploited vulnerabilities has it. */
@@ -73,7 +75,12 @@ const SORT_COLUMNS = {
 /** A page with its sort; without one it is in the list's default order, the newest sighting first. */
 export interface SortedPage extends PageRequest {
   sort?: { by: Sort; ascending: boolean };
+  /** The number of rows before it, if that is not the one of so many pages of its size. */
+  before?: number;
 }
+
+/** Returns the number of rows before a page. */
+export const rowsBefore = ({ before, page, pageSize }: SortedPage) => before ?? (page - 1) * pageSize;
 
 export interface IndicatorRow {
   id: string;
@@ -124,12 +131,13 @@ export function matching(
 
 /** Returns the conditions on columns that the indexes in the list's order have. */
 export function listedConditions(filters: IndicatorFilters) {
-  const { type, types, severity, minConfidence, forDetection, since } = filters;
+  const { type, types, severity, minConfidence, confidence, forDetection, since } = filters;
   const conditions = [
     type && sql<SqlBool>`indicator.type = ${type}`,
     types && sql<SqlBool>`indicator.type = any (${types}::text[]::indicator_type[])`,
     severity && sql<SqlBool>`indicator.severity = ${severity}`,
     minConfidence !== undefined && sql<SqlBool>`indicator.confidence >= ${minConfidence}`,
+    confidence !== undefined && sql<SqlBool>`indicator.confidence = ${confidence}`,
     // Not a parameter, so that the partial index of those that are not for detection serves it.
     forDetection !== undefined &&
       (forDetection ? sql<SqlBool>`indicator.for_detection` : sql<SqlBool>`not indicator.for_detection`),

@@ -1,11 +1,12 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { type Preparation, prepare, RawRow } from '../../db/database.ts';
-import { MAX_PAGE_SIZE, type PageRequest, type Parent, parentExists } from '../../db/expressions.ts';
+import { MAX_PAGE_SIZE, type Parent, parentExists } from '../../db/expressions.ts';
 import { parseInstant, parseTextArray, parseTimestamp } from '../../db/postgres/text-formats.ts';
 import { type Principal, visible } from '../../db/visibility.ts';
 import { searchForms } from '../../model/text.ts';
 import type { Epss, Kev } from '../../model/vulnerability.ts';
+import { coveredByGrams, gramCtes, gramOf, isListedFor, listedGramCtes, listingOf } from './grams.queries.ts';
 import {
   filterOf,
   type IndicatorFilters,
@@ -13,35 +14,50 @@ import {
   listedConditions,
   matching,
   otherConditions,
+  rowsBefore,
   type SortedPage,
   sorted,
 } from './indicators.queries.ts';
+import { coveredBySegments, listedFrom, NOT_COUNTED, segmentCtes } from './segments.queries.ts';
 import { countMatches, isCountable } from './summaries.queries.ts';
 
 /**
  * A strategy of reading a page and its total, in one statement and therefore one snapshot. If the result
  * shows that a strategy does not fit, the next one is used.
+ * - `segments` scans an index in the list's order from the nearest of the places that were counted before.
  * - `index-order` scans an index in the list's order, from whichever end is nearer.
+ * - `listed-gram` materializes the latest matches of a `q` of one or two characters, which are listed, or all if these are few.
+ * - `gram` scans the newest indicators until the page is full, for a `q` of one or two characters that many contain; their number was
+ *   counted before.
  * - `materialize` materializes all matches by another index, as long as they are few.
  * - `scan-newest` scans the newest indicators until the page is full, for filters with many matches.
  * - `sorted` materializes and sorts all matches, however many.
  */
-type Strategy = 'index-order' | 'materialize' | 'scan-newest' | 'sorted';
+export type Strategy =
+  | 'segments'
+  | 'listed-gram'
+  | 'gram'
+  | 'index-order'
+  | 'materialize'
+  | 'scan-newest'
+  | 'sorted';
 
 /** The columns of `IndicatorRow`, by its names. */
 const COLUMNS = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev`;
 
 /** Limits of the strategies, as numbers of indicators. */
-interface Bounds {
+export interface Bounds {
   /** The maximum number of matches to materialize; with more, a scan until the page is full is faster. */
   materialize: number;
   /** The maximum number of indicators that `scan-newest` reads before the next strategy is used. */
   scanNewest: number;
-  /** The offset from which on a page is read from the nearer end of the index. */
+  /** The offset from which on a page is read from a counted segment or from the nearer end of the index. */
   deep: number;
+  /** The maximum number of rows by which the counts of segments are corrected. */
+  changes: number;
 }
-const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000 };
+export const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000, changes: 20_000 };
 /** The minimum length of `q` for the trigram index: a shorter text contains no trigram. */
 const TRIGRAM = 3;
 
@@ -53,6 +69,13 @@ export interface PageQuery {
   visibility?: RawBuilder<SqlBool> | undefined;
 }
 
+/** A page and the total of the matches. `first`: the additional columns of the first row, which exists even if the page is empty. */
+export interface ListPage<More> {
+  total: number;
+  rows: (IndicatorRow & More)[];
+  first: More;
+}
+
 /** A row of a page with the additional columns; a null id: the page is empty, and the row has only the total. */
 type PageRow<More> = { total: number } & (({ id: null } & More) | (IndicatorRow & More));
 
@@ -60,7 +83,7 @@ type PageRow<More> = { total: number } & (({ id: null } & More) | (IndicatorRow 
  * Returns a page of the list and the total of the matches, from one snapshot.
  * @param more additional columns
  * @param parseRaw parses raw rows, which the statement may return only if this is given
- * @returns `first`: the additional columns of the first row, which exists even if the page is empty
+ * @param only the strategy; without it the page decides
  */
 export async function readPage<More>(
   db: Db,
@@ -68,9 +91,12 @@ export async function readPage<More>(
   more: RawBuilder<More>,
   bounds = BOUNDS,
   parseRaw?: (row: RawRow) => PageRow<More>,
-): Promise<{ total: number; rows: (IndicatorRow & More)[]; first: More }> {
-  const possible = strategies(of, bounds);
+  only?: Strategy,
+): Promise<ListPage<More>> {
+  const possible = only ? [only] : await possibleStrategies(db, of, bounds);
+  let hasScanned = false;
   for (const strategy of possible) {
+    if (strategy === 'scan-newest' && hasScanned) continue;
     const query = pageQuery(db, of, strategy, more, bounds).compile(db);
     const preparation = preparationOf(of, parseRaw !== undefined);
     const { rows: given } = await db.executeQuery(preparation ? prepare(query, preparation) : query);
@@ -80,6 +106,7 @@ export async function readPage<More>(
     const found = rows.filter((row): row is typeof row & IndicatorRow => row.id !== null);
     if (strategy === possible.at(-1) || isWhole(strategy, of.page, first.total, found.length, bounds))
       return { total: first.total, rows: found, first };
+    hasScanned = strategy === 'gram' && first.total !== NOT_COUNTED;
   }
   throw new Error('no list strategy fits this page');
 }
@@ -224,9 +251,16 @@ function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [
     expiresBefore,
   ];
   const byOthers = indexed.some((filter) => filter !== undefined);
-  if (!byOthers && q === undefined) return ['index-order'];
+  if (!byOthers && q === undefined) {
+    const isDeep = rowsBefore(page) >= bounds.deep;
+    const canUseSegments = !visibility && !page.sort && coveredBySegments(filters);
+    return canUseSegments && (isDeep || filters.since !== undefined)
+      ? ['segments', 'index-order']
+      : // In the order of another column, the planner would look for rows since a time where there are none.
+        [page.sort && filters.since !== undefined ? 'sorted' : 'index-order'];
+  }
   if (visibility) return ['sorted'];
-  const canScanNewest = !page.sort && (page.page - 1) * page.pageSize < bounds.materialize;
+  const canScanNewest = !page.sort && rowsBefore(page) < bounds.materialize;
   const canMaterialize =
     byOthers || (q !== undefined && searchForms(q).every((form) => form.length >= TRIGRAM));
   return [
@@ -236,15 +270,46 @@ function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [
   ] as [Strategy, ...Strategy[]];
 }
 
+/** Returns the strategies to try, in this order. */
+async function possibleStrategies(db: Db, of: PageQuery, bounds: Bounds): Promise<Strategy[]> {
+  const gram = of.visibility ? undefined : gramOf(of.filters);
+  const possible = await withoutTooMany(db, of, strategies(of, bounds), bounds);
+  if (gram === undefined) return possible;
+  const listing = await listingOf(db, gram);
+  if (listing === 'all') return ['listed-gram', ...possible];
+  if (!coveredByGrams(of.filters) || !possible.includes('scan-newest')) return possible;
+  return listing === 'latest' ? ['listed-gram', 'gram', ...possible] : ['gram', ...possible];
+}
+
+/**
+ * Returns the strategies without `materialize` if summaries count too many matches for it. The total of the page comes from the
+ * statement of the page, and has its snapshot.
+ */
+async function withoutTooMany(
+  db: Db,
+  { principal, filters, visibility }: PageQuery,
+  possible: [Strategy, ...Strategy[]],
+  bounds: Bounds,
+): Promise<Strategy[]> {
+  if (possible[0] !== 'materialize' || possible.length === 1 || visibility || !isCountable(filters))
+    return possible;
+  const query = countMatches(principal, filters).compile(db);
+  const prepared = prepare(query, { name: 'indicator_totals', plan: 'generic' });
+  const { rows } = await db.executeQuery<{ total: number }>(prepared);
+  return (rows[0]?.total ?? 0) > bounds.materialize ? possible.slice(1) : possible;
+}
+
 function isWhole(
   strategy: Strategy,
-  { page, pageSize }: PageRequest,
+  page: SortedPage,
   total: number,
   found: number,
   bounds: Bounds,
 ): boolean {
+  if (strategy === 'segments') return total !== NOT_COUNTED;
+  if (total === NOT_COUNTED) return false;
   if (strategy === 'materialize') return total <= bounds.materialize;
-  return found === Math.max(0, Math.min(pageSize, total - (page - 1) * pageSize));
+  return found === Math.max(0, Math.min(page.pageSize, total - rowsBefore(page)));
 }
 
 /**
@@ -253,11 +318,25 @@ function isWhole(
  */
 function pageQuery<More>(db: Db, of: PageQuery, strategy: Strategy, more: RawBuilder<More>, bounds: Bounds) {
   return sql<PageRow<More>>`
-    with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${shownOf(of, strategy, bounds)})
+    with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${strategy === 'segments' ? shownFromSegment(of) : shownOf(of, strategy, bounds)})
     select counted.total, ${COLUMNS}, ${more}
     from counted left join shown on true
       left join indicator on indicator.id = shown.id left join source on source.id = indicator.source_id
     order by ${sorted(of.page)}`;
+}
+
+/** Reads the rows of a page by their ids. */
+export async function rowsOf<More>(
+  db: Db,
+  shown: RawBuilder<unknown>,
+  page: SortedPage,
+  more: RawBuilder<More>,
+): Promise<(IndicatorRow & More)[]> {
+  const { rows } = await sql<IndicatorRow & More>`
+    select ${COLUMNS}, ${more} from (${shown}) as shown
+      join indicator on indicator.id = shown.id join source on source.id = indicator.source_id
+    order by ${sorted(page)}`.execute(db);
+  return rows;
 }
 
 /**
@@ -267,9 +346,10 @@ function pageQuery<More>(db: Db, of: PageQuery, strategy: Strategy, more: RawBui
  * for a tag, by how far the list is scanned until the page is full.
  */
 function preparationOf({ filters, page, visibility }: PageQuery, isRaw: boolean): Preparation | undefined {
-  const { type, types, severity, minConfidence, forDetection, since, tag, ...others } = filters;
+  const { type, types, severity, minConfidence, confidence, forDetection, since, tag, ...others } = filters;
   const isNone = (values: unknown[]) => values.every((value) => value === undefined);
-  const isListed = tag === undefined || isNone([type, types, severity, minConfidence, forDetection, since]);
+  const isListed =
+    tag === undefined || isNone([type, types, severity, minConfidence, confidence, forDetection, since]);
   if (visibility || page.sort || !isNone(Object.values(others)) || !isListed) return undefined;
   const isGeneric = isRaw && since === undefined && tag === undefined;
   return { name: 'indicators', plan: isGeneric ? 'generic' : 'custom', isRaw };
@@ -293,6 +373,23 @@ function ctes(
     isSummed ? countMatches(principal, filters) : sql`select count(*)::bigint as total from matched`
   })`;
   switch (strategy) {
+    case 'segments':
+      return segmentCtes(principal, filters, rowsBefore(page), bounds);
+    case 'gram':
+      return [
+        ...gramCtes(principal, gramOf(filters) ?? '', bounds.changes),
+        sql`near as not materialized (${nearest({ principal, filters, page }, bounds)})`,
+      ];
+    case 'listed-gram': {
+      const gram = gramOf(filters) ?? '';
+      const [usable = sql``, counted = sql``] = (coveredByGrams(filters) ? gramCtes : listedGramCtes)(
+        principal,
+        gram,
+        bounds.changes,
+      );
+      const listed = matches.where(isListedFor(principal, gram, bounds.changes));
+      return [usable, sql`matched as materialized (${listed})`, counted];
+    }
     case 'index-order':
       return [sql`matched as not materialized (${matches})`, counted];
     case 'materialize':
@@ -329,8 +426,8 @@ function nearest(
  * one statement; the literal limit tells the planner how few rows are read.
  */
 function shownOf({ page }: PageQuery, strategy: Strategy, { deep }: Bounds) {
-  const [size, before] = [page.pageSize, (page.page - 1) * page.pageSize];
-  const from = sql.raw(strategy === 'scan-newest' ? 'near' : 'matched');
+  const [size, before] = [page.pageSize, rowsBefore(page)];
+  const from = sql.raw(strategy === 'scan-newest' || strategy === 'gram' ? 'near' : 'matched');
   const inOrder = (source: RawBuilder<unknown>) =>
     sql`select * from ${source} as indicator order by ${sorted(page)}`;
   const forward = inOrder(sql`${from}`);
@@ -348,4 +445,14 @@ function shownOf({ page }: PageQuery, strategy: Strategy, { deep }: Bounds) {
       limit case when ${isNearer} then 0 else greatest(0, least(${size}, ${after})) end
       offset greatest(0, ${after} - ${size}))`;
   return sql`select * from (${either}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
+}
+
+/** Returns the query of the ids of a page, in order, from the start that `segmentCtes` gives. */
+function shownFromSegment({ principal, filters, page }: PageQuery) {
+  const [size, before] = [page.pageSize, rowsBefore(page)];
+  const skipped = sql`(select ${before} - before from start)`;
+  const start = { lastSeen: sql`(select last_seen from start)`, id: sql`(select id from start)` };
+  const wanted = sql`case when (select usable from usable) then ${size} else 0 end`;
+  const wholePage = sql`select * from ${listedFrom(principal, filters, start)} limit ${wanted} offset ${skipped}`;
+  return sql`select * from (${wholePage}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
 }

@@ -22,6 +22,7 @@ export function coveredBySummary({
   types,
   severity,
   minConfidence,
+  confidence,
   forDetection,
   ...others
 }: IndicatorFilters): boolean {
@@ -49,8 +50,8 @@ export function isCountable(filters: IndicatorFilters): boolean {
 }
 
 /** Returns whether the summary table of tags, which has fewer columns, can count the matches. */
-function isCountedByTag({ minConfidence, forDetection }: IndicatorFilters): boolean {
-  return minConfidence === undefined && forDetection === undefined;
+function isCountedByTag({ minConfidence, confidence, forDetection }: IndicatorFilters): boolean {
+  return minConfidence === undefined && confidence === undefined && forDetection === undefined;
 }
 
 /** The key under which the summary table of tags counts all indicators. */
@@ -74,14 +75,46 @@ export function countMatches(
   )::bigint as total`;
 }
 
+/**
+ * Returns the query of the numbers of matches visible to the principal by their value of a column, in the order of the values; some may
+ * be zero. By confidence, no tag is allowed.
+ */
+export function countByValue(
+  principal: Principal,
+  { tag, ...filters }: IndicatorFilters,
+  column: 'severity' | 'confidence',
+): RawBuilder<{ value: string; count: number }> {
+  const conditions = sql.join(summaryConditions(filters), sql` and `);
+  const table = tag === undefined ? 'indicator_summary' : 'indicator_tag_summary';
+  const ofTag = tag === undefined ? sql`true` : sql`tag = ${tag}`;
+  const tagged = tag === undefined ? sql`true` : sql`tags @> array[${tag}]::text[]`;
+  return sql`
+    select value::text, sum(count)::bigint as count
+    from (
+      select ${sql.ref(column)} as value, count from ${sql.table(table)}
+      where ${ofTag} and ${visible(table, principal)} and ${conditions}
+      union all
+      select ${sql.ref(column)}, n from ${summaryCorrection(principal)} where ${tagged} and ${conditions}
+    ) as counted
+    group by counted.value order by counted.value`;
+}
+
 /** Returns the conditions on columns that both the summary tables and the correction have. */
-function summaryConditions({ type, types, severity, minConfidence, forDetection }: IndicatorFilters) {
+function summaryConditions({
+  type,
+  types,
+  severity,
+  minConfidence,
+  confidence,
+  forDetection,
+}: IndicatorFilters) {
   return [
     sql<SqlBool>`true`,
     ...(type ? [sql<SqlBool>`type = ${type}`] : []),
     ...(types ? [sql<SqlBool>`type = any (${types}::text[]::indicator_type[])`] : []),
     ...(severity ? [sql<SqlBool>`severity = ${severity}`] : []),
     ...(minConfidence === undefined ? [] : [sql<SqlBool>`confidence >= ${minConfidence}`]),
+    ...(confidence === undefined ? [] : [sql<SqlBool>`confidence = ${confidence}`]),
     ...(forDetection === undefined ? [] : [sql<SqlBool>`for_detection = ${forDetection}`]),
   ];
 }

@@ -1,3 +1,9 @@
+select (
+    (select coalesce(sum(count), 0) from "indicator_tag_summary" where tag = $1 and "indicator_tag_summary"."tlp" <= $2::tlp and true)
+    + (select coalesce(sum(n), 0) from (select * from indicator_summary_correction($3::timestamptz) as drifted
+    where "drifted"."tlp" <= $4::tlp) as indicator where tags @> array[$5]::text[] and true)
+  )::bigint as total
+;
 with counted as (select (
     (select coalesce(sum(count), 0) from "indicator_tag_summary" where tag = $1 and "indicator_tag_summary"."tlp" <= $2::tlp and true)
     + (select coalesce(sum(n), 0) from (select * from indicator_summary_correction($3::timestamptz) as drifted

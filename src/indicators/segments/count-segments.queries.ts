@@ -1,0 +1,196 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../../db/database.ts';
+import { hasOneConnection } from '../../db/readers.ts';
+import type { Tables } from '../../db/tables.ts';
+import { applyToFirstSeen, beginFirstSeen, divideFirstSeen } from './count-first-seen.queries.ts';
+import { applyToGrams, countAllGrams, KEPT } from './count-grams.queries.ts';
+
+/** Indicators of a segment when it begins; with twice as many it is divided. */
+const SIZE = 8_000;
+/** Segments that a statement counts, in about a second. */
+const SEGMENTS_AT_ONCE = 100;
+/** The indicators in a segment of any TLP; null: not counted. */
+const COUNT = sql`(counts[1] + counts[2] + counts[3] + counts[4] + counts[5])`;
+/** With more changes than this, all rows are counted again. */
+const MAX_CHANGES = 2_000_000;
+/** The key before all others. */
+const FIRST = sql`'infinity'::timestamptz, '00000000-0000-0000-0000-000000000000'::uuid`;
+
+/**
+ * Counts the segments of the list as of the latest revision and `now`. It applies the changes since they were last counted; if
+ * the history does not reach back, or much has changed, it counts all rows.
+ * @param options `size` of a segment, and how many indicators are `kept` for a gram
+ * @returns whether anything had changed
+ */
+export async function countSegments(db: Db, now: Date, { size = SIZE, kept = KEPT } = {}): Promise<boolean> {
+  // Readers of the embedded database would wait for the grams of all indicators, which it scans in a moment.
+  const hasGrams = !(await hasOneConnection(db));
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (trx) => {
+      const { rows } = await sql<{ changed: boolean; usable: boolean; grams: boolean }>`
+        select exists (select from list_changes(${now}::timestamptz, 1)) or state.revision is distinct from revision.value as changed,
+          list_segments_usable(${now}::timestamptz, ${MAX_CHANGES}) as usable,
+          coalesce(state.has_grams, false) as grams
+        from revision left join list_segment_state as state on true`.execute(trx);
+      if (rows[0]?.usable && !rows[0].changed && (rows[0].grams || !hasGrams)) return false;
+      const of = { usable: rows[0]?.usable ?? false, grams: rows[0]?.grams ?? false };
+      if (of.usable) {
+        await applyChanges(trx, now);
+        await applyToFirstSeen(trx, now, MAX_CHANGES);
+      } else {
+        await beginAgain(trx);
+        await beginFirstSeen(trx);
+      }
+      await divideFirstSeen(trx, now, size);
+      if ((await divideLarge(trx, now, size)) > 0)
+        await sql`analyze list_segment, first_seen_segment`.execute(trx);
+      if (hasGrams)
+        await (of.usable && of.grams
+          ? applyToGrams(trx, now, MAX_CHANGES, kept)
+          : countAllGrams(trx, now, kept));
+      await sql`
+        insert into list_segment_state (revision, counted_at, has_grams) select value, ${now}::timestamptz, ${hasGrams} from revision
+        on conflict (only_row) do update set revision = excluded.revision, counted_at = excluded.counted_at,
+          has_grams = excluded.has_grams`.execute(trx);
+      await sql`delete from first_seen_change where revision <= (select revision from list_segment_state)`.execute(
+        trx,
+      );
+      return true;
+    });
+}
+
+/** With more changed rows than this since the previous call, a large import is running. */
+const BUSY = 20_000;
+
+/**
+ * Returns a function that counts the segments, except while so much changes between its calls that readers could not use the counts: it
+ * leaves the processor to the import.
+ */
+export function createSegmentCounter(
+  db: Db,
+  { busy = BUSY, ...sizes }: { busy?: number; size?: number; kept?: number } = {},
+) {
+  let previous = -1;
+  return async (now: Date): Promise<boolean> => {
+    const { rows } = await sql<{ revision: number; changes: number }>`
+      select value as revision,
+        (select count(*) from (select from indicator where revision > ${previous} limit ${busy + 1}) as changed) as changes
+      from revision`.execute(db);
+    previous = rows[0]?.revision ?? previous;
+    return (rows[0]?.changes ?? 0) <= busy && countSegments(db, now, sizes);
+  };
+}
+
+/** Leaves one segment, which has not been counted. */
+async function beginAgain(trx: Transaction<Tables>): Promise<void> {
+  await sql`delete from list_segment`.execute(trx);
+  await sql`insert into list_segment values (${FIRST}, '{}')`.execute(trx);
+}
+
+async function applyChanges(trx: Transaction<Tables>, now: Date): Promise<void> {
+  await sql`
+    with changed as materialized (
+      select segment.last_seen, segment.id, c.type, c.severity, c.confidence, c.tlp, sum(c.n) as n
+      from list_changes(${now}::timestamptz, ${MAX_CHANGES}) as c, lateral (
+        select s.last_seen, s.id from list_segment as s
+        where s.last_seen >= c.last_seen and (s.last_seen > c.last_seen or s.id <= c.id)
+        order by s.last_seen, s.id desc limit 1
+      ) as segment
+      group by 1, 2, 3, 4, 5, 6 having sum(c.n) <> 0
+    ), placed as materialized (
+      select last_seen, id, place, sum(n) as n
+      from changed, lateral list_segment_places(type, severity, confidence, tlp) as place group by 1, 2, 3
+    ), whole as (
+      select last_seen, id, array_agg(coalesce(n, 0) order by place) as counts
+      from (select last_seen, id, generate_series(1, max(place)) as place from placed group by last_seen, id) as every
+        left join placed using (last_seen, id, place)
+      group by last_seen, id
+    )
+    update list_segment as s set counts = array(
+      select (coalesce(counted, 0) + coalesce(change, 0))::integer
+      from unnest(s.counts, whole.counts) with ordinality as both_of (counted, change, place) order by place)
+    from whole where (s.last_seen, s.id) = (whole.last_seen, whole.id)`.execute(trx);
+  await sql`delete from list_segment where ${COUNT} = 0 and last_seen <> 'infinity'`.execute(trx);
+}
+
+/** A key of the list; the time as text, which has its microseconds. */
+interface Key {
+  lastSeen: string;
+  id: string;
+}
+
+/** Divides the segments with too many rows, and those that have not been counted. @returns their number */
+async function divideLarge(trx: Transaction<Tables>, now: Date, size: number): Promise<number> {
+  const { rows } = await sql<Key & { nextSeen: string | null; nextId: string }>`
+    select last_seen::text as "lastSeen", id, next_seen::text as "nextSeen", next_id as "nextId"
+    from (
+      select last_seen, id, counts, lead(last_seen) over list as next_seen, lead(id) over list as next_id
+      from list_segment window list as (order by last_seen desc, id)
+    ) as segment
+    where coalesce(${COUNT}, ${2 * size}) >= ${2 * size}`.execute(trx);
+  for (const { nextSeen, nextId, ...segment } of rows) {
+    const end = nextSeen === null ? null : { lastSeen: nextSeen, id: nextId };
+    await sql`delete from list_segment where (last_seen, id) = (${segment.lastSeen}::timestamptz, ${segment.id}::uuid)`.execute(
+      trx,
+    );
+    for (let from: Key | null = segment; from !== null; ) {
+      const next: Key | null = await keyAfter(trx, now, from, end, size * SEGMENTS_AT_ONCE);
+      await countFrom(trx, now, from, next ?? end, size);
+      from = next;
+    }
+  }
+  return rows.length;
+}
+
+/** Returns the visible indicators, of any TLP, from a key of the list up to another. */
+function visibleBetween(now: Date, from: Key, end: Key | null) {
+  const [first, last] = [sql`${from.lastSeen}::timestamptz`, sql`${end?.lastSeen ?? null}::timestamptz`];
+  const isBeforeEnd = sql`last_seen >= ${last} and (last_seen > ${last} or id < ${end?.id ?? null}::uuid)`;
+  return sql`indicator where not whitelisted and (expires_at is null or expires_at > ${now}::timestamptz)
+    and last_seen <= ${first} and (last_seen < ${first} or id >= ${from.id}::uuid) and ${end ? isBeforeEnd : sql`true`}`;
+}
+
+/** Returns the key of the indicator that is so many after the first one; null: there is none before the end. */
+async function keyAfter(
+  trx: Transaction<Tables>,
+  now: Date,
+  from: Key,
+  end: Key | null,
+  count: number,
+): Promise<Key | null> {
+  const { rows } = await sql<Key>`
+    select last_seen::text as "lastSeen", id from ${visibleBetween(now, from, end)}
+    order by indicator.last_seen desc, indicator.id offset ${count}::bigint limit 1`.execute(trx);
+  return rows[0] ?? null;
+}
+
+/** Counts the segments from a key up to another. */
+async function countFrom(
+  trx: Transaction<Tables>,
+  now: Date,
+  from: Key,
+  end: Key | null,
+  size: number,
+): Promise<void> {
+  await sql`
+    with listed as materialized (
+      select last_seen, id, type, severity, confidence, tlp, row_number() over (order by last_seen desc, id) - 1 as number
+      from ${visibleBetween(now, from, end)}
+    ), first as (
+      select number / ${size}::int as part, last_seen, id from listed where number % ${size}::int = 0 and number > 0
+      union all select 0, ${from.lastSeen}::timestamptz, ${from.id}::uuid
+    ), placed as (
+      select part, place, sum(n) as n
+      from (
+        select number / ${size}::int as part, type, severity, confidence, tlp, count(*) as n from listed group by 1, 2, 3, 4, 5
+      ) as counted, lateral list_segment_places(type, severity, confidence, tlp) as place
+      group by 1, 2
+    )
+    insert into list_segment
+    select first.last_seen, first.id, array_agg(coalesce(placed.n, 0)::integer order by place)
+    from first cross join generate_series(1, (select greatest(5, max(place)) from placed)) as place
+      left join placed using (part, place)
+    group by first.last_seen, first.id`.execute(trx);
+}

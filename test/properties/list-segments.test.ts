@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
+import {
+  type IndicatorFilters,
+  SORTS,
+  type SortedPage,
+} from '../../src/indicators/read/indicators.queries.ts';
+import { readSortedPage } from '../../src/indicators/read/sorted-list.queries.ts';
+import { countSegments } from '../../src/indicators/segments/count-segments.queries.ts';
+import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { runs } from './runs.ts';
+
+const HOUR = 3_600_000;
+const TYPES = ['DOMAIN', 'URL', 'MUTEX'] as const;
+const SIZES = { size: 4, kept: 3 };
+/** Many rows share a time: more than a segment has. */
+const hours = fc.oneof(fc.constant(3), fc.nat(12));
+
+const value = fc.nat(80);
+const counting = fc.record({ what: fc.constant('count' as const), ahead: fc.nat(20) });
+const importing = (minLength: number, maxLength: number) =>
+  fc.record({
+    what: fc.constant('import' as const),
+    rows: fc.array(
+      fc.record({
+        value,
+        hours,
+        severity: fc.constantFrom(...SEVERITIES),
+        tlp: fc.constantFrom(...TLPS),
+        confidence: fc.constantFrom(0, 7, 50, 99, 100),
+        lives: fc.option(fc.nat(30)),
+      }),
+      { minLength, maxLength, size: 'max' },
+    ),
+  });
+const change = fc.oneof(
+  importing(1, 3),
+  counting,
+  fc.record({ what: fc.constantFrom('whitelist' as const, 'list' as const), value }),
+  fc.record({ what: fc.constant('sweep' as const), ahead: fc.nat(20) }),
+  fc.record({ what: fc.constant('wait' as const), seconds: fc.nat(20) }),
+);
+/** The counts are discarded. */
+const deletion = fc.record({ what: fc.constant('delete' as const), value });
+type Step = typeof change extends fc.Arbitrary<infer T> ? T | { what: 'delete'; value: number } : never;
+const q = fc.constantFrom('d', '1', '.', 'd1', 'x2', 'zz', 'ö', 'M');
+const ofRows = {
+  type: fc.constantFrom(...TYPES),
+  types: fc.subarray([...TYPES], { minLength: 1 }),
+  severity: fc.constantFrom(...SEVERITIES),
+  minConfidence: fc.constantFrom(0, 5, 10, 50, 93, 100),
+  since: hours.map((ago) => new Date(NOW.getTime() - ago * HOUR).toISOString()),
+};
+const request = fc.record({
+  filters: fc.oneof(
+    fc.constant({}),
+    fc.record({ severity: ofRows.severity }),
+    fc.record({ since: ofRows.since }),
+    fc.record(ofRows, { requiredKeys: [] }),
+    fc.record({ q }),
+    fc.record({ q, ...ofRows }, { requiredKeys: ['q'] }),
+  ),
+  ceiling: fc.constantFrom(...TLPS),
+  page: fc.integer({ min: 1, max: 8 }),
+  pageSize: fc.integer({ min: 1, max: 9 }),
+  sort: fc.option(fc.record({ by: fc.constantFrom(...SORTS), ascending: fc.boolean() }), {
+    nil: undefined,
+    freq: 1,
+  }),
+  ahead: fc.integer({ min: -5, max: 25 }),
+  scanNewest: fc.constantFrom(5, 100),
+});
+
+const textOf = (n: number): [(typeof TYPES)[number], string] => {
+  const type = TYPES[n % TYPES.length] ?? 'MUTEX';
+  return [type, { DOMAIN: `d${n}.example`, URL: `https://d${n}.example/`, MUTEX: `mutex ${n}` }[type]];
+};
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  beforeAll(async () => void (harness = await startHarness(engine)));
+  afterAll(() => harness.close());
+
+  const after = (seconds: number) => new Date(harness.clock.now.getTime() + seconds * 1000);
+
+  async function apply(step: Step): Promise<void> {
+    const { db } = harness;
+    harness.clock.now = after(1);
+    if (step.what === 'import')
+      await harness.load(
+        step.rows.map(({ value: n, hours: ago, lives, ...fields }) =>
+          indicatorRecord(...textOf(n), {
+            ...fields,
+            lastSeen: new Date(NOW.getTime() - ago * HOUR),
+            firstSeen: new Date(NOW.getTime() - (ago + (n % 3)) * HOUR),
+            expiresAt: lives === null ? null : after(lives),
+          }),
+        ),
+      );
+    else if (step.what === 'count') await countSegments(db, after(step.ahead - 10), SIZES);
+    else if (step.what === 'sweep') await sweepExpired(db, after(step.ahead - 10));
+    else if (step.what === 'wait') harness.clock.now = after(step.seconds);
+    else await changeOne(step.what, step.value);
+  }
+
+  /** As the product does: with the next revision. */
+  async function changeOne(what: 'whitelist' | 'list' | 'delete', n: number): Promise<void> {
+    const [, text] = textOf(n);
+    if (what === 'delete') await sql`delete from indicator where value = ${text}`.execute(harness.db);
+    else
+      await sql`with changed as (
+          update indicator set whitelisted = ${what === 'whitelist'}, revision = (select value + 1 from revision) where value = ${text})
+        select 1`.execute(harness.db);
+    await sql`update revision set value = value + 1`.execute(harness.db);
+  }
+
+  async function naive(
+    filters: IndicatorFilters,
+    ceiling: string,
+    now: Date,
+    { by, ascending }: NonNullable<SortedPage['sort']> = { by: 'lastSeen', ascending: false },
+  ): Promise<string[]> {
+    const column =
+      { lastSeen: 'last_seen', firstSeen: 'first_seen', epss: "(epss ->> 'score')::float8" }[by as string] ??
+      by;
+    const direction = `${ascending ? 'asc' : 'desc'}${by === 'epss' ? ' nulls last' : ''}`;
+    const { q, type, types, severity, minConfidence, since } = filters;
+    const { rows } = await sql<{ id: string }>`select id from indicator
+      where not whitelisted and tlp <= ${ceiling}::tlp and coalesce(expires_at > ${now}::timestamptz, true)
+        and (${type ?? null}::text is null or type::text = ${type ?? ''})
+        and (${types ?? null}::text[] is null or type::text = any (${types ?? []}::text[]))
+        and (${severity ?? null}::text is null or severity::text = ${severity ?? ''})
+        and strpos(coalesce(search_text, normalized), ${(q ?? '').toLowerCase()}) > 0
+        and confidence >= ${minConfidence ?? 0}
+        and (${since ?? null}::text is null or last_seen >= ${since ?? NOW}::timestamptz)
+      order by ${sql.raw(`${column} ${direction}`)}, last_seen desc, id`.execute(harness.db);
+    return rows.map(({ id }) => id);
+  }
+
+  it('returns exact pages and totals from segments that were counted at any earlier time', async () => {
+    const property = fc.asyncProperty(
+      importing(40, 80),
+      fc.array(fc.oneof({ weight: 8, arbitrary: change }, { weight: 1, arbitrary: deletion }), {
+        maxLength: 6,
+      }),
+      counting,
+      fc.array(change, { minLength: 1, maxLength: 3 }),
+      fc.array(request, { minLength: 40, maxLength: 40 }),
+      async (first, before, count, since, requests) => {
+        await sql`truncate indicator, indicator_source, indicator_history cascade`.execute(harness.db);
+        await countSegments(harness.db, harness.clock.now, SIZES);
+        for (const step of [first, ...before, count, ...since]) await apply(step);
+        for (const { filters, ceiling, ahead, scanNewest, ...page } of requests) {
+          const now = after(ahead);
+          const expected = await naive(filters as IndicatorFilters, ceiling, now, page.sort);
+          const of = {
+            principal: { tlpCeiling: ceiling, now },
+            filters: filters as IndicatorFilters,
+            page: page as SortedPage,
+          };
+          const bounds = { materialize: 10, scanNewest, deep: 0, changes: 1_000 };
+          const { total, rows } = await readSortedPage(
+            harness.db,
+            of,
+            sql<{ one: number }>`1 as one`,
+            bounds,
+          );
+          const from = (page.page - 1) * page.pageSize;
+          expect({ total, ids: rows.map(({ id }) => id) }).toEqual({
+            total: expected.length,
+            ids: expected.slice(from, from + page.pageSize),
+          });
+        }
+      },
+    );
+    await fc.assert(property, runs(8));
+  });
+});
