@@ -29,7 +29,7 @@ export function openCopy(url, table, columns) {
   };
   return {
     write(row) {
-      text += `${row.map(formatField).join('\t')}\n`;
+      text += copyLine(row);
       if (text.length < BUFFER_LENGTH || flush()) return undefined;
       return Promise.race([once(psql.stdin, 'drain'), exited]);
     },
@@ -48,7 +48,9 @@ export async function copyRows(url, table, columns, rows) {
   await copy.end();
 }
 
-/** Formats a value in COPY's text format. */
+/** Formats a row in COPY's text format. */
+export const copyLine = (row) => `${row.map(formatField).join('\t')}\n`;
+
 function formatField(value) {
   if (value === null) return '\\N';
   if (value instanceof Date) return value.toISOString();

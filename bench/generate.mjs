@@ -7,7 +7,7 @@ import { entities, linkRow, sources } from './entities.mjs';
 import { indicators } from './indicators.mjs';
 import { seededRandom } from './random.mjs';
 
-const SEED = 20_260_101;
+export const SEED = 20_260_101;
 /** The summaries are filled afterwards, because triggers are disabled during COPY. */
 const SUMMARY = `insert into indicator_summary
   select type, severity, tlp, confidence, for_detection, count(*),
@@ -22,7 +22,7 @@ const CAMPAIGN_SUMMARY = `insert into campaign_summary
   select c.campaign_id, greatest(c.tlp, i.tlp), count(*)
   from indicator_campaign as c join indicator as i on i.id = c.indicator_id where not i.whitelisted and not i.expired group by 1, 2`;
 const SOURCE_COLUMNS = 'id name kind default_tlp default_confidence default_severity created_at';
-const INDICATOR_COLUMNS =
+export const INDICATOR_COLUMNS =
   'id number type value normalized search_text confidence severity tlp tags source_id first_seen last_seen expires_at for_detection whitelisted expired created_at revision';
 const ENRICHMENT_COLUMNS = 'indicator_id provider verdict score fetched_at expires_at error raw revision';
 
@@ -76,7 +76,7 @@ async function copyIndicators(url, count, now, linkColumns, log) {
   for (const copy of Object.values(copies)) await copy.end();
 }
 
-function indicatorRow(indicator, now) {
+export function indicatorRow(indicator, now) {
   const lower = indicator.normalized.toLowerCase();
   return [
     indicator.id,

@@ -7,7 +7,11 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { generate } from './generate.mjs';
+import { createImporter, fileInput } from '../dist/bench.js';
+import { copyLine } from './copy.mjs';
+import { sources } from './entities.mjs';
+import { generate, INDICATOR_COLUMNS, indicatorRow, SEED } from './generate.mjs';
+import { indicators } from './indicators.mjs';
 import { residentBytes, watchMemory } from './memory.mjs';
 import * as servers from './servers.mjs';
 
@@ -18,6 +22,8 @@ const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const PACE = { detail: 40, list: 4 };
 const READ_MS = 30_000;
 const SAMPLE_IDS = 2_000;
+/** Rows that are not indicators take no change number. */
+const WITHOUT_NUMBERS = 'alter column change_number drop default';
 
 const delay = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -31,24 +37,85 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 }
 
 async function bench(values) {
+  const rows = Number(values.rows);
   const filled = await servers.startPostgres();
   const log = (line) => console.error(line);
-  await generate(filled, Number(values.rows), log);
-  const files = await dump(filled);
-  if (values.only === 'readers')
-    return console.log(readersTable(await readDuringImport(filled, files.others)));
-  const copySeconds = await copyIn(await createDatabase(filled, 'copied'), files.rows);
+  await generate(filled, rows, log);
+  const others = await writeOthers(rows);
+  if (values.only === 'readers') return console.log(readersTable(await readDuringImport(filled, others.csv)));
+  const copySeconds = await copyIn(filled, others.rows);
   log(`COPY: ${copySeconds.toFixed(1)} s`);
-  const imported = await importFile(await createDatabase(filled, 'imported'), files.csv);
+  const parseSeconds = await parse(others.csv);
+  log(`reading and parsing: ${parseSeconds.toFixed(1)} s`);
+  const target = await cloneDatabase(filled, 'imported');
+  const imported = await importFile(target, others.csv);
   log(`import: ${imported.seconds.toFixed(1)} s ${JSON.stringify(imported.counts)}`);
-  const again = await importFile(filled.replace(/[^/]*$/, 'imported'), files.csv);
+  await checkImported(target, others, rows);
+  const again = await importFile(target, others.csv);
   log(`second import of the same file: ${again.seconds.toFixed(1)} s`);
-  const readers = await readDuringImport(filled, files.others);
-  const ratio = copySeconds / imported.seconds;
-  const results = { rows: Number(values.rows), copySeconds, imported, again, ratio, readers };
+  const readers = await readDuringImport(filled, others.csv);
+  const results = { rows, copySeconds, parseSeconds, imported, again, readers };
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(new URL('import.json', RESULTS), `${JSON.stringify(results, null, 2)}\n`);
   console.log(table(results));
+}
+
+/** Writes the indicators that follow the first `count` ones, as a CSV file and as rows for COPY. @returns the paths */
+async function writeOthers(count) {
+  const directory = servers.temporaryDirectory();
+  const now = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000);
+  const paths = { csv: join(directory, 'others.csv'), rows: join(directory, 'others.rows') };
+  const files = { csv: createWriteStream(paths.csv), rows: createWriteStream(paths.rows) };
+  const write = async (name, text) => {
+    if (!files[name].write(text)) await once(files[name], 'drain');
+  };
+  await write('csv', 'ioc,ioc_type,first_seen,last_seen,expires_at,confidence,severity,tlp,tags\n');
+  const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  for (const indicator of indicators({ count: 2 * count, now, seed: SEED, sources })) {
+    if (indicator.number <= count) continue;
+    const { value, type, firstSeen, lastSeen, expiresAt, confidence, severity, tlp, tags } = indicator;
+    const seen = [firstSeen.toISOString(), lastSeen.toISOString(), expiresAt?.toISOString() ?? ''];
+    await write(
+      'csv',
+      `${[cell(value), type, ...seen, confidence, severity, tlp, cell(tags.join())].join()}\n`,
+    );
+    await write('rows', copyLine(indicatorRow(indicator, now)));
+  }
+  for (const file of Object.values(files)) {
+    file.end();
+    await once(file, 'finish');
+  }
+  return paths;
+}
+
+/** Reads and parses a file, on this thread. @returns seconds */
+async function parse(path) {
+  const startedAt = performance.now();
+  let records = 0;
+  for await (const _ of createImporter('csv').read(fileInput({ path, fileName: path }))) records++;
+  if (records === 0) throw new Error('The file has no records.');
+  return (performance.now() - startedAt) / 1000;
+}
+
+/** Compares the imported rows with the file, by SQL that shares nothing with the import. */
+async function checkImported(url, { rows }, count) {
+  const { stdout } = await run(servers.findProgram('psql'), [
+    url,
+    '-qAtX',
+    '-c',
+    `create temp table expected (like indicator including defaults); alter table expected ${WITHOUT_NUMBERS}`,
+    '-c',
+    `\\copy expected (${INDICATOR_COLUMNS.replaceAll(' ', ', ')}) from '${rows}'`,
+    '-c',
+    `select count(*) from expected as e join indicator as i using (id)
+     join indicator_source as s on s.indicator_id = id
+     where (i.value, i.type, i.confidence, i.severity, i.tlp, i.tags, i.first_seen, i.last_seen, i.number > ${count})
+       = (e.value, e.type, e.confidence, e.severity, e.tlp, e.tags, e.first_seen, e.last_seen, true)
+       and i.expires_at is not distinct from coalesce(e.expires_at, i.expires_at)
+       and (s.confidence, s.tags, s.last_seen) = (e.confidence, e.tags, e.last_seen)`,
+  ]);
+  const same = Number(stdout.trim().split('\n').at(-1));
+  if (same !== count) throw new Error(`${count - same} of ${count} indicators differ from the file.`);
 }
 
 /** Writes `rows` for COPY, the same indicators as `csv` for an import, and as many other indicators as the CSV file `others`. */
@@ -78,26 +145,30 @@ export async function dump(url) {
   };
 }
 
-/** Creates and migrates an empty database on the same server. @returns its URL */
-async function createDatabase(url, name) {
-  await run(servers.findProgram('psql'), [url, '-qXc', `create database ${name}`]);
-  const databaseUrl = url.replace(/[^/]*$/, name);
-  await run(process.execPath, [MAIN, 'migrate'], { env: servers.tiplineEnvironment(databaseUrl) });
-  return databaseUrl;
+/** Copies a database on the same server. @returns the URL of the copy */
+async function cloneDatabase(url, name) {
+  const template = url.replace(/[^/]*$/, 'template1');
+  await run(servers.findProgram('psql'), [
+    template,
+    '-qXc',
+    `create database ${name} template ${url.split('/').at(-1)} strategy file_copy`,
+  ]);
+  return url.replace(/[^/]*$/, name);
 }
 
-/** The limit: COPY into the same table, with its indexes and triggers. @returns seconds */
+/** The limit: COPY of the same rows into a table with only its primary key. @returns seconds */
 async function copyIn(url, path) {
-  await run(servers.findProgram('psql'), [
-    url,
-    '-qXc',
-    "insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at) select gen_random_uuid(), 'x', 'x', 'CLEAR', 50, 'LOW', now()",
-    '-c',
-    'alter table indicator drop constraint indicator_source_id_fkey',
-  ]);
+  const psql = (...commands) =>
+    run(servers.findProgram('psql'), [url, '-qX', ...commands.flatMap((command) => ['-c', command])]);
+  await psql(
+    'create table copied (like indicator including defaults)',
+    `alter table copied ${WITHOUT_NUMBERS}, add primary key (id)`,
+  );
   const startedAt = performance.now();
-  await run(servers.findProgram('psql'), [url, '-qXc', `\\copy indicator from '${path}'`]);
-  return (performance.now() - startedAt) / 1000;
+  await psql(`\\copy copied (${INDICATOR_COLUMNS.replaceAll(' ', ', ')}) from '${path}'`);
+  const seconds = (performance.now() - startedAt) / 1000;
+  await psql('drop table copied');
+  return seconds;
 }
 
 /**
@@ -181,17 +252,19 @@ function percentiles(times) {
   return { requests: sorted.length, p50: at(0.5), p99: at(0.99) };
 }
 
-function table({ rows, copySeconds, imported, again, ratio, readers }) {
+function table({ rows, copySeconds, parseSeconds, imported, again, readers }) {
   return [
     `${rows.toLocaleString('en')} indicators:`,
     '',
     '| | s | per second | peak MB |',
     '|---|--:|--:|--:|',
-    `| COPY into \`indicator\` | ${copySeconds.toFixed(1)} | ${Math.round(rows / copySeconds)} | – |`,
+    `| COPY into a table with its primary key | ${copySeconds.toFixed(1)} | ${Math.round(rows / copySeconds)} | – |`,
     `| import | ${imported.seconds.toFixed(1)} | ${Math.round(rows / imported.seconds)} | ${(imported.peak / 1e6).toFixed(0)} |`,
+    `| reading and parsing alone | ${parseSeconds.toFixed(1)} | ${Math.round(rows / parseSeconds)} | – |`,
     `| second import of the same file | ${again.seconds.toFixed(1)} | ${Math.round(rows / again.seconds)} | ${(again.peak / 1e6).toFixed(0)} |`,
+    `| import with readers | ${readers.imported.seconds.toFixed(1)} | ${Math.round(rows / readers.imported.seconds)} | – |`,
     '',
-    `The ratio to COPY is ${ratio.toFixed(2)}.`,
+    `The ratios: import to COPY ${(copySeconds / imported.seconds).toFixed(2)}, second import to parsing ${(parseSeconds / again.seconds).toFixed(2)}, with readers to without ${(imported.seconds / readers.imported.seconds).toFixed(2)}.`,
     '',
     readersTable(readers),
   ].join('\n');

@@ -4,6 +4,7 @@ export { postgresDialect } from '../src/db/postgres/postgres.ts';
 export { findActor, listActors } from '../src/entities/actors/actors.queries.ts';
 export { findCampaign, listCampaigns } from '../src/entities/campaigns/campaigns.queries.ts';
 export { DEFAULT_OPTIONS, formatOf } from '../src/formats/catalogue.ts';
+export { createImporter, fileInput } from '../src/importers/recognize.ts';
 export { listInState } from '../src/indicators/details.queries.ts';
 export { sweepExpired } from '../src/indicators/expiry/sweep.ts';
 export { findContext, findIndicator } from '../src/indicators/read/indicators.queries.ts';
