@@ -24,6 +24,15 @@ export interface ImportContext {
   widest: WidestNetworks;
   writer: LeaseHolder;
   commits: OwnCommits;
+  lastBatch: LastBatch;
+}
+
+/** What the next batch is written by. */
+export interface LastBatch {
+  /** Whether most statements of the last batch of indicators were those that are stored. */
+  mostAreSame: boolean;
+  /** Whether requests were being served after it. */
+  besideReaders: boolean;
 }
 
 /** The shortest prefixes of networks that are accepted: a wider one is a mistake that would block half the Internet. */

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { type OpenRevision, readRevision } from '../db/revision/revision.ts';
+import { deferSearchIndex } from '../db/search-index.ts';
 import type { Tables } from '../db/tables.ts';
 import { requestAutomatic } from '../enrichment/access-tracker.ts';
 import { PRIORITY } from '../enrichment/requests.queries.ts';
@@ -76,7 +77,9 @@ export async function importIndicators(
     changesAnything,
     async (trx, planned, revision, keeper) => {
       await recordObjectChanges(trx, keeper, 'indicator', planned);
-      if (changesAnything(planned)) await write(trx, planned, revision, now);
+      if (!changesAnything(planned)) return;
+      if (!context.lastBatch.besideReaders) await deferSearchIndex(trx);
+      await write(trx, planned, revision, now);
     },
     early,
   );
@@ -87,7 +90,7 @@ export async function importIndicators(
 
 /** Plans the changes of a batch. */
 export async function planIndicators(
-  { db, source: given, now, dryRun, tlpCeiling }: ImportContext,
+  { db, source: given, now, dryRun, tlpCeiling, lastBatch }: ImportContext,
   records: readonly IndicatorRecord[],
   dryRunState: DryRun,
 ): Promise<IndicatorPlan> {
@@ -98,8 +101,13 @@ export async function planIndicators(
   const source = (await loadSources(db, [given.id])).get(given.id) ?? given;
   const ids = records.map(({ type, normalized }) => indicatorId(type, normalized));
   const objectIds = [...new Set(ids)];
-  const existing = await findExisting(db, objectIds);
-  const same = await findRestated(db, source, records, ids, existing, dryRun ? dryRunState : null);
+  const { existing, same } = await findStored(
+    db,
+    source,
+    { records, ids, objectIds },
+    lastBatch,
+    dryRun ? dryRunState : null,
+  );
   const known = await loadIndicators(
     db,
     objectIds.filter((id) => existing.has(id) && !same.has(id)),
@@ -150,23 +158,54 @@ export async function planIndicators(
   };
 }
 
+interface IdentifiedRecords {
+  records: readonly IndicatorRecord[];
+  /** The id of the indicator of each record. */
+  ids: readonly string[];
+  /** The ids, each once. */
+  objectIds: readonly string[];
+}
+
 /**
- * Returns the ids of the indicators whose stored statement is exactly the one of their only record in the batch: merging it once
- * more changes nothing, so that they need not be loaded. Others may be unchanged as well.
+ * Returns which of the indicators exist, and those of them whose stored statement is exactly the one of their only record in the
+ * batch: merging it once more changes nothing, so that they need not be loaded. Others may be unchanged as well.
  */
+async function findStored(
+  db: Db,
+  source: Source,
+  identified: IdentifiedRecords,
+  expected: { mostAreSame: boolean },
+  dryRunState: DryRun | null,
+): Promise<{ existing: Set<string>; same: Set<string> }> {
+  const { objectIds } = identified;
+  // Where most statements of the last batch were the same, those that do not exist are found among the rest.
+  const first = expected.mostAreSame ? new Set(objectIds) : await findExisting(db, objectIds);
+  const same = await findRestated(db, source, identified, first, dryRunState);
+  const existing = expected.mostAreSame
+    ? new Set([
+        ...same,
+        ...(await findExisting(
+          db,
+          objectIds.filter((id) => !same.has(id)),
+        )),
+      ])
+    : first;
+  expected.mostAreSame = same.size * 2 > objectIds.length;
+  return { existing, same };
+}
+
+/** @param among the ids of the indicators that may exist */
 async function findRestated(
   db: Db,
   source: Source,
-  records: readonly IndicatorRecord[],
-  ids: readonly string[],
-  existing: ReadonlySet<string>,
+  { records, ids }: IdentifiedRecords,
+  among: ReadonlySet<string>,
   dryRunState: DryRun | null,
 ): Promise<Set<string>> {
-  if (existing.size === 0) return new Set();
   const single = new Map<string, IndicatorRecord | null>();
   for (const [n, record] of records.entries()) {
     const id = ids[n] ?? '';
-    if (existing.has(id)) single.set(id, single.has(id) ? null : record);
+    if (among.has(id)) single.set(id, single.has(id) ? null : record);
   }
   const candidates = [...single].flatMap(([id, record]) =>
     record === null || record.externalIds.length > 0 || dryRunState?.has(id)

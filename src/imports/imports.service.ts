@@ -39,7 +39,7 @@ const FIRST_STATISTICS = 1_000;
 const AUTOVACUUM_SHARE = 0.1;
 const BATCH_BOUNDS = { least: 100, most: 5_000 };
 
-export interface ImportOptions extends Omit<ImportContext, 'db' | 'writer' | 'commits'> {
+export interface ImportOptions extends Omit<ImportContext, 'db' | 'writer' | 'commits' | 'lastBatch'> {
   /** Default: the import may always write, and stores no undo data. */
   writer?: LeaseHolder;
   /** No readers are served during this import: its batches may be as large as is fastest for the database. */
@@ -89,17 +89,21 @@ export async function importFiles(
   options: ImportOptions,
 ): Promise<Interruption[]> {
   const interruptions: Interruption[] = [];
+  const oneConnection = await hasOneConnection(db);
   const context: ImportContext = {
     ...options,
     db,
     writer: options.writer ?? NO_LEASE,
     commits: createOwnCommits(),
+    lastBatch: { mostAreSame: false, besideReaders: !options.exclusive && oneConnection },
   };
   const waiting = createPendingRelationships();
-  const oneConnection = await hasOneConnection(db);
   const batchMs = oneConnection && !options.exclusive ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
   const statistics = statisticsOf(context, oneConnection);
-  const cleaner = pendingListCleaner(db);
+  const cleaner = pendingListCleaner(
+    db,
+    !context.dryRun && !(oneConnection && context.lastBatch.besideReaders),
+  );
   const dryRunState = createDryRun(options.source);
   try {
     for await (const file of files) {
@@ -125,7 +129,7 @@ export async function importFiles(
       await write.end();
     }
     await resolvePending(context, waiting);
-    await cleaner.settled();
+    await cleaner.end();
     await statistics.end();
   } finally {
     await waiting.close();
@@ -180,7 +184,7 @@ function batchWriter(
   let limit = Math.round((FIRST_BATCH * batchMs) / BATCH_MS);
   let writing = Promise.resolve();
   let isLastPlain = false;
-  let besideReaders = false;
+  const { lastBatch } = context;
   async function write(full: Batch, early?: Promise<IndicatorPlan>): Promise<void> {
     const start = performance.now();
     await importBatch(context, full, dryRunState, early);
@@ -188,8 +192,9 @@ function batchWriter(
     if (!dryRun) await waiting.add(await importRelationships(context, full.relationships));
     const ms = performance.now() - start;
     await statistics.afterBatch();
-    besideReaders = !dryRun && (await readers.areServed());
-    if (!dryRun && !oneConnection && !besideReaders) cleaner.begin();
+    const besideReaders = !dryRun && (await readers.areServed());
+    if (!oneConnection) lastBatch.besideReaders = besideReaders;
+    cleaner.added(context.counts.kinds.get('indicator')?.new ?? 0, besideReaders);
     limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : batchMs);
     // The pause is as long as the batch took: readers get half of the time.
     if (besideReaders) await readers.yieldToReaders(Math.min(ms, BATCH_MS));
@@ -198,7 +203,7 @@ function batchWriter(
   /** Plans a batch while the one before it is being written. Only indicators depend on no other object. */
   function planEarly({ indicators, size }: Batch): Promise<IndicatorPlan> | undefined {
     const isPlain = indicators.length === size;
-    const isPossible = isPlain && isLastPlain && !dryRun && !oneConnection && !besideReaders;
+    const isPossible = isPlain && isLastPlain && !dryRun && !oneConnection && !lastBatch.besideReaders;
     isLastPlain = isPlain;
     if (!isPossible) return undefined;
     const early = planIndicators(context, indicators, dryRunState);

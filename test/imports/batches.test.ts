@@ -38,7 +38,7 @@ onEveryEngine((engine) => {
     await sql`truncate indicator, indicator_source cascade`.execute(tipline.db);
   });
 
-  async function importAll(records: () => AsyncGenerator<ImportRecord>) {
+  async function importAll(records: () => AsyncGenerator<ImportRecord>, exclusive = false) {
     const counts = createCounts();
     const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
     await importFiles(
@@ -57,6 +57,7 @@ onEveryEngine((engine) => {
         widest: WIDEST,
         counts,
         writer: NO_LEASE,
+        exclusive,
       },
     );
     return counts.kinds.get('indicator');
@@ -70,6 +71,16 @@ onEveryEngine((engine) => {
     expect(counts).toMatchObject({ new: ROWS / 4, updated: (ROWS / 4) * 3, unchanged: 0 });
     const { rows } = await sql`select tags, count(*) as n from indicator group by tags`.execute(tipline.db);
     expect(rows).toEqual([{ tags: ['first', 'fourth', 'second', 'third'], n: ROWS / 4 }]);
+  });
+
+  it('leaves no texts in the pending list of the trigram index', async () => {
+    await importAll(async function* () {
+      for (let n = 0; n < ROWS; n++) yield indicatorRecord('DOMAIN', nameOf(n));
+    }, true);
+    const { rows } = await sql`select gin_clean_pending_list('indicator_search') as pages`.execute(
+      tipline.db,
+    );
+    expect(rows).toEqual([{ pages: 0 }]);
   });
 
   it('hides what is whitelisted while it is imported', async () => {
