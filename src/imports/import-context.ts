@@ -28,7 +28,7 @@ export interface ImportContext {
 }
 
 /** What the next batch is written by. */
-export interface LastBatch {
+interface LastBatch {
   /** Whether most statements of the last batch of indicators were those that are stored. */
   mostAreSame: boolean;
   /** Whether requests were being served after it. */
