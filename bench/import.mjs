@@ -1,12 +1,13 @@
-// node bench/import.mjs [--rows N] [--only readers]: imports compared with COPY, and readers during an import; see README.md.
+// node bench/import.mjs [--rows N] [--only readers|import] [--embedded]: imports compared with COPY, and readers during an import; see README.md.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { PGlite } from '@electric-sql/pglite';
 import { createImporter, fileInput } from '../dist/bench.js';
 import { copyLine } from './copy.mjs';
 import { sources } from './entities.mjs';
@@ -28,7 +29,11 @@ const WITHOUT_NUMBERS = 'alter column change_number drop default';
 const delay = (ms) => new Promise((done) => setTimeout(done, ms));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const options = { rows: { type: 'string', default: '1000000' }, only: { type: 'string' } };
+  const options = {
+    rows: { type: 'string', default: '1000000' },
+    only: { type: 'string' },
+    embedded: { type: 'boolean', default: false },
+  };
   try {
     await bench(parseArgs({ options }).values);
   } finally {
@@ -38,6 +43,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 
 async function bench(values) {
   const rows = Number(values.rows);
+  if (values.embedded) return console.log(await benchEmbedded(rows));
   const filled = await servers.startPostgres();
   const log = (line) => console.error(line);
   await generate(filled, rows, log);
@@ -53,11 +59,45 @@ async function bench(values) {
   await checkImported(target, others, rows);
   const again = await importFile(target, others.csv);
   log(`second import of the same file: ${again.seconds.toFixed(1)} s`);
-  const readers = await readDuringImport(filled, others.csv);
+  const readers = values.only === 'import' ? null : await readDuringImport(filled, others.csv);
   const results = { rows, copySeconds, parseSeconds, imported, again, readers };
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(new URL('import.json', RESULTS), `${JSON.stringify(results, null, 2)}\n`);
   console.log(table(results));
+}
+
+/** Imports into an empty embedded database, by a command that nothing else uses the database beside. */
+async function benchEmbedded(rows) {
+  const others = await writeOthers(rows);
+  const copySeconds = await copyEmbedded(others.rows);
+  const settings = { TIPLINE_DATA_DIR: servers.temporaryDirectory() };
+  const imported = await importFile(undefined, others.csv, { settings });
+  const again = await importFile(undefined, others.csv, { settings });
+  const line = (name, seconds, peak) =>
+    `| ${name} | ${seconds.toFixed(1)} | ${Math.round(rows / seconds)} | ${peak ? (peak / 1e6).toFixed(0) : '–'} |`;
+  return [
+    `${rows.toLocaleString('en')} indicators into an empty embedded database:`,
+    '',
+    '| | s | per second | peak MB |',
+    '|---|--:|--:|--:|',
+    line('COPY into a table with its primary key', copySeconds),
+    line('import', imported.seconds, imported.peak),
+    line('second import of the same file', again.seconds, again.peak),
+  ].join('\n');
+}
+
+/** The limit on the embedded database. @returns seconds */
+async function copyEmbedded(path) {
+  const store = await PGlite.create(join(servers.temporaryDirectory(), 'copied'));
+  await store.exec(`create table copied (id uuid primary key, number bigint, type text, value text, normalized text, search_text text,
+    confidence smallint, severity text, tlp text, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz,
+    expires_at timestamptz, for_detection boolean, whitelisted boolean, expired boolean, created_at timestamptz, revision bigint)`);
+  const blob = new Blob([readFileSync(path)]);
+  const startedAt = performance.now();
+  await store.query(`copy copied from '/dev/blob'`, [], { blob });
+  const seconds = (performance.now() - startedAt) / 1000;
+  await store.close();
+  return seconds;
 }
 
 /** Writes the indicators that follow the first `count` ones, as a CSV file and as rows for COPY. @returns the paths */
@@ -118,7 +158,7 @@ async function checkImported(url, { rows }, count) {
   if (same !== count) throw new Error(`${count - same} of ${count} indicators differ from the file.`);
 }
 
-/** Writes `rows` for COPY, the same indicators as `csv` for an import, and as many other indicators as the CSV file `others`. */
+/** Writes the indicators as the CSV file `csv`, and others, of changed values, as the CSV file `others`. */
 export async function dump(url) {
   const directory = servers.temporaryDirectory();
   const file = async (name, sql) => {
@@ -136,7 +176,6 @@ export async function dump(url) {
   const csv = (value) => `select ${value} as ioc, type as ioc_type, ${iso('first_seen')}, ${iso('last_seen')},
     ${iso('expires_at')}, confidence, severity, tlp, array_to_string(tags, ',') as tags from indicator`;
   return {
-    rows: await file('rows', 'select * from indicator'),
     csv: await file('indicators.csv', csv('value')),
     others: await file(
       'others.csv',
@@ -262,11 +301,15 @@ function table({ rows, copySeconds, parseSeconds, imported, again, readers }) {
     `| import | ${imported.seconds.toFixed(1)} | ${Math.round(rows / imported.seconds)} | ${(imported.peak / 1e6).toFixed(0)} |`,
     `| reading and parsing alone | ${parseSeconds.toFixed(1)} | ${Math.round(rows / parseSeconds)} | – |`,
     `| second import of the same file | ${again.seconds.toFixed(1)} | ${Math.round(rows / again.seconds)} | ${(again.peak / 1e6).toFixed(0)} |`,
-    `| import with readers | ${readers.imported.seconds.toFixed(1)} | ${Math.round(rows / readers.imported.seconds)} | – |`,
+    ...(readers
+      ? [
+          `| import with readers | ${readers.imported.seconds.toFixed(1)} | ${Math.round(rows / readers.imported.seconds)} | – |`,
+        ]
+      : []),
     '',
-    `The ratios: import to COPY ${(copySeconds / imported.seconds).toFixed(2)}, second import to parsing ${(parseSeconds / again.seconds).toFixed(2)}, with readers to without ${(imported.seconds / readers.imported.seconds).toFixed(2)}.`,
+    `The ratios: import to COPY ${(copySeconds / imported.seconds).toFixed(2)}, second import to parsing ${(parseSeconds / again.seconds).toFixed(2)}${readers ? `, with readers to without ${(imported.seconds / readers.imported.seconds).toFixed(2)}` : ''}.`,
     '',
-    readersTable(readers),
+    ...(readers ? [readersTable(readers)] : []),
   ].join('\n');
 }
 
