@@ -48,7 +48,7 @@ async function bench(rows, expired) {
   await sql(template, 'drop database updated');
 
   const key = servers.createKey(url);
-  const server = await servers.startTiplineProcess(url, undefined, { TIPLINE_WORKER: 'false' });
+  const server = await servers.startTiplineProcess(url, undefined, { TIPLINE_WORKER: 'off' });
   const visible = `not whitelisted and tlp = 'CLEAR' and expires_at is null`;
   const ids = (await sql(url, `select id from indicator where ${visible} limit 2000`)).split('\n');
   const read = (until) => readAtPace(server.url, key, ids, until);

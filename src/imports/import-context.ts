@@ -27,7 +27,7 @@ export interface ImportContext {
   lastBatch: LastBatch;
 }
 
-/** What the next batch is written by. */
+/** The state after the last batch, by which the next one is planned and written. */
 interface LastBatch {
   /** Whether most statements of the last batch of indicators were those that are stored. */
   mostAreSame: boolean;

@@ -28,7 +28,9 @@ import { importScores } from './import-scores.ts';
 
 /** The target duration of a batch: other writers wait for the revision that long. */
 const BATCH_MS = 500;
-/** The target duration on the embedded database, where readers wait for the connection. */
+/** The target duration on the embedded database, whose memory does not shrink after a large batch. */
+const BATCH_MS_EMBEDDED = 150;
+/** The target duration on the embedded database while it may be read: readers wait for the connection. */
 const BATCH_MS_ON_ONE_CONNECTION = 50;
 /** The target duration while requests are served, which compete for the same processors. */
 const BATCH_MS_BESIDE_READERS = 40;
@@ -95,15 +97,14 @@ export async function importFiles(
     db,
     writer: options.writer ?? NO_LEASE,
     commits: createOwnCommits(),
-    lastBatch: { mostAreSame: false, besideReaders: !options.exclusive && oneConnection },
+    // The embedded database does not defer its search index: what it has used stays in its memory.
+    lastBatch: { mostAreSame: false, besideReaders: oneConnection },
   };
   const waiting = createPendingRelationships();
-  const batchMs = oneConnection && !options.exclusive ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
+  const embeddedMs = options.exclusive ? BATCH_MS_EMBEDDED : BATCH_MS_ON_ONE_CONNECTION;
+  const batchMs = oneConnection ? embeddedMs : BATCH_MS;
   const statistics = statisticsOf(context, oneConnection);
-  const cleaner = pendingListCleaner(
-    db,
-    !context.dryRun && !(oneConnection && context.lastBatch.besideReaders),
-  );
+  const cleaner = pendingListCleaner(db, !context.dryRun && !oneConnection);
   const dryRunState = createDryRun(options.source);
   try {
     for await (const file of files) {
