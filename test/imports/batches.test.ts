@@ -38,7 +38,7 @@ onEveryEngine((engine) => {
     await sql`truncate indicator, indicator_source cascade`.execute(tipline.db);
   });
 
-  async function importAll(records: () => AsyncGenerator<ImportRecord>, exclusive = false) {
+  async function importAll(records: () => AsyncGenerator<ImportRecord>) {
     const counts = createCounts();
     const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
     await importFiles(
@@ -57,7 +57,6 @@ onEveryEngine((engine) => {
         widest: WIDEST,
         counts,
         writer: NO_LEASE,
-        exclusive,
       },
     );
     return counts.kinds.get('indicator');
@@ -73,15 +72,18 @@ onEveryEngine((engine) => {
     expect(rows).toEqual([{ tags: ['first', 'fourth', 'second', 'third'], n: ROWS / 4 }]);
   });
 
-  it('leaves no texts in the pending list of the trigram index', async () => {
-    await importAll(async function* () {
-      for (let n = 0; n < ROWS; n++) yield indicatorRecord('DOMAIN', nameOf(n));
-    }, true);
-    const { rows } = await sql`select gin_clean_pending_list('indicator_search') as pages`.execute(
-      tipline.db,
-    );
-    expect(rows).toEqual([{ pages: 0 }]);
-  });
+  it.skipIf(engine.name === 'embedded')(
+    'leaves no texts in the pending list of the trigram index',
+    async () => {
+      await importAll(async function* () {
+        for (let n = 0; n < ROWS; n++) yield indicatorRecord('DOMAIN', nameOf(n));
+      });
+      const { rows } = await sql`select gin_clean_pending_list('indicator_search') as pages`.execute(
+        tipline.db,
+      );
+      expect(rows).toEqual([{ pages: 0 }]);
+    },
+  );
 
   it('hides what is whitelisted while it is imported', async () => {
     await importAll(async function* () {
