@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Db } from './database.ts';
 import type { Tables } from './tables.ts';
 
-/** New rows whose texts wait in the pending list of the trigram index of `q` while no requests are served: some 25 MB. */
+/** Written rows whose texts wait in the pending list of the trigram index of `q` while no requests are served: some 25 MB. */
 const MOST_PENDING = 50_000;
 /** More than `MOST_PENDING` rows take, so that the writer does not empty the list in the middle of a statement. */
 const PENDING_LIMIT = '256MB';
@@ -20,10 +20,11 @@ export async function deferSearchIndex(trx: Transaction<Tables>): Promise<void> 
 /** Empties the pending list while an import defers it. */
 export interface PendingListCleaner {
   /**
-   * Reports the number of new rows so far. Begins, on a connection of its own, if many are pending, or if requests are served.
+   * Reports the number of rows written so far: an update writes the text of its row too. Begins, on a connection of its own, if many
+   * are pending, or if requests are served.
    */
-  added(rows: number, besideReaders: boolean): void;
-  /** Empties the list. @throws when that failed, now or before */
+  written(rows: number, besideReaders: boolean): void;
+  /** Empties the list, unless it is empty. @throws when that failed, now or before */
   end(): Promise<void>;
 }
 
@@ -47,7 +48,7 @@ export function pendingListCleaner(db: Db, defers: boolean): PendingListCleaner 
     }
   };
   return {
-    added(rows, besideReaders) {
+    written(rows, besideReaders) {
       all = rows;
       if (defers && all - cleaned > (besideReaders ? 0 : MOST_PENDING)) cleaning ??= clean();
     },

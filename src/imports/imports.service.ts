@@ -133,6 +133,8 @@ export async function importFiles(
     await cleaner.end();
     await statistics.end();
   } finally {
+    // After an error, which is the one to throw.
+    await cleaner.end().catch(() => {});
     await waiting.close();
   }
   return interruptions;
@@ -160,6 +162,11 @@ function statisticsOf({ db, counts, dryRun }: ImportContext, readersWait: boolea
     end: () => updateAfter(AUTOVACUUM_SHARE),
   };
 }
+
+const writtenIndicators = ({ kinds }: ImportCounts) => {
+  const counts = kinds.get('indicator');
+  return counts ? counts.new + counts.updated : 0;
+};
 
 const changedRecords = ({ kinds }: ImportCounts) =>
   [...kinds.values()].reduce((sum, kind) => sum + kind.new + kind.updated, 0);
@@ -195,7 +202,7 @@ function batchWriter(
     await statistics.afterBatch();
     const besideReaders = !dryRun && (await readers.areServed());
     if (!oneConnection) lastBatch.besideReaders = besideReaders;
-    cleaner.added(context.counts.kinds.get('indicator')?.new ?? 0, besideReaders);
+    cleaner.written(writtenIndicators(context.counts), besideReaders);
     limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : batchMs);
     // The pause is as long as the batch took: readers get half of the time.
     if (besideReaders) await readers.yieldToReaders(Math.min(ms, BATCH_MS));

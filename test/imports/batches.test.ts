@@ -78,10 +78,23 @@ onEveryEngine((engine) => {
       await importAll(async function* () {
         for (let n = 0; n < ROWS; n++) yield indicatorRecord('DOMAIN', nameOf(n));
       });
-      const { rows } = await sql`select gin_clean_pending_list('indicator_search') as pages`.execute(
-        tipline.db,
-      );
-      expect(rows).toEqual([{ pages: 0 }]);
+      const pending = async () => {
+        const { rows } = await sql`select gin_clean_pending_list('indicator_search') as pages`.execute(
+          tipline.db,
+        );
+        return rows;
+      };
+      expect(await pending()).toEqual([{ pages: 0 }]);
+      await importAll(async function* () {
+        for (let n = 0; n < ROWS; n++) yield indicatorRecord('DOMAIN', nameOf(n), { tags: ['changed'] });
+      });
+      expect(await pending()).toEqual([{ pages: 0 }]);
+      const stopped = importAll(async function* () {
+        for (let n = 0; n < 2 * ROWS; n++) yield indicatorRecord('DOMAIN', nameOf(ROWS + n));
+        throw new Error('stopped');
+      });
+      await expect(stopped).rejects.toThrow('stopped');
+      expect(await pending()).toEqual([{ pages: 0 }]);
     },
   );
 
