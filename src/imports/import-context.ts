@@ -6,7 +6,7 @@ import type { LoadedIndicator } from '../indicators/state/state.queries.ts';
 import type { Statement } from '../model/statement.ts';
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
-import { hasUndoable, type UndoWriter } from './changes.queries.ts';
+import { expandBatches, hasUndoable, type UndoWriter } from './changes.queries.ts';
 
 /** Everything that the batches of one import share. */
 export interface ImportContext {
@@ -90,6 +90,8 @@ export async function writePlanned<Plan extends Planned>(
   if (dryRun) return planned;
   // A repeated statement passes the undo data of an earlier import on, so it is recorded although it changes nothing.
   if (!changesAnything(planned) && !(await hasUndoable(db, source, writer.runId))) return planned;
+  // A feed's run deletes undo data. Batches of a large import take seconds to become rows, for which the lock must not be held.
+  if (writer.runId === null) await expandBatches(db, source);
   const lock = await withRevision(db, async (trx, revision) => {
     await writer.guard(trx);
     if (!commits.holds(planned, revision.previous)) planned = await plan(trx);
