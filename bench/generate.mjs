@@ -8,19 +8,25 @@ import { indicators } from './indicators.mjs';
 import { seededRandom } from './random.mjs';
 
 export const SEED = 20_260_101;
+/** As a sweep at this time would leave it. */
+const SUMMED_UNTIL = 'update indicator_summary_expiry set expires_at = $1';
 /** The summaries are filled afterwards, because triggers are disabled during COPY. */
 const SUMMARY = `insert into indicator_summary
   select type, severity, tlp, confidence, for_detection, count(*),
-    bit_xor(indicator_hash(id, version, created_at, modified_at))
-  from indicator where not whitelisted and not expired group by type, severity, tlp, confidence, for_detection`;
+    bit_xor(indicator_hash(i.id, version, created_at, modified_at))
+  from indicator as i, indicator_summary_expiry as last where is_summed(whitelisted, i.expires_at, i.id, last)
+  group by type, severity, tlp, confidence, for_detection`;
 const TAG_SUMMARY = `insert into indicator_tag_summary
-  select tag, type, severity, tlp, count(*) from indicator, unnest(array_prepend(''::text, tags)) as tag where not whitelisted and not expired
+  select tag, type, severity, tlp, count(*)
+  from indicator as i, indicator_summary_expiry as last, unnest(array_prepend(''::text, tags)) as tag
+  where is_summed(whitelisted, i.expires_at, i.id, last)
   group by tag, type, severity, tlp`;
 const CAMPAIGNS = `insert into indicator_campaign
   select to_id, from_id, min(tlp) from relationship where from_kind = 'indicator' and to_kind = 'campaign' group by to_id, from_id`;
 const CAMPAIGN_SUMMARY = `insert into campaign_summary
   select c.campaign_id, greatest(c.tlp, i.tlp), count(*)
-  from indicator_campaign as c join indicator as i on i.id = c.indicator_id where not i.whitelisted and not i.expired group by 1, 2`;
+  from indicator_summary_expiry as last, indicator_campaign as c join indicator as i on i.id = c.indicator_id
+  where is_summed(i.whitelisted, i.expires_at, i.id, last) group by 1, 2`;
 const SOURCE_COLUMNS = 'id name kind default_tlp default_confidence default_severity created_at';
 export const INDICATOR_COLUMNS =
   'id number type value normalized search_text confidence severity tlp tags source_id first_seen last_seen expires_at for_detection whitelisted expired created_at revision';
@@ -47,6 +53,7 @@ export async function generate(url, count, log = () => {}) {
   log('building indexes');
   await client.query("set maintenance_work_mem = '1GB'");
   for (const definition of indexes) await client.query(definition);
+  await client.query(SUMMED_UNTIL, [now]);
   await client.query(SUMMARY);
   await client.query(TAG_SUMMARY);
   await client.query(CAMPAIGNS);

@@ -114,6 +114,7 @@ export interface Tables {
     tlp: Tlp;
     count: number;
   };
+  indicator_summary_expiry: { only_row: Generated<boolean>; expires_at: Date; id: string };
   indicator_campaign: { campaign_id: string; indicator_id: string; tlp: Tlp };
   list_segment_state: {
     only_row: Generated<boolean>;

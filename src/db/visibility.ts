@@ -11,7 +11,7 @@ export interface Principal {
 
 export type MarkedTable =
   | 'indicator'
-  /** Sums of indicators that are not whitelisted and that no sweep has marked as expired. */
+  /** Sums of indicators that are not whitelisted and that no sweep has taken off as expired. */
   | 'indicator_summary'
   /** The same sums for each tag. */
   | 'indicator_tag_summary'
@@ -19,7 +19,7 @@ export type MarkedTable =
   | 'campaign_summary'
   /** Links of indicators to campaigns, by any kind of relationship. */
   | 'indicator_campaign'
-  /** Indicators that are not whitelisted and whose expiry differs from their mark `expired`. */
+  /** Indicators by which the sums differ from those that have not expired at a time. */
   | 'indicator_summary_correction'
   /** Indicators by which the counts of the segments of the list differ from those that are visible. */
   | 'list_change'
@@ -63,7 +63,7 @@ export const PENDING_EXPIRY = sql`(case when not indicator.expired then indicato
 
 /**
  * Returns the difference of the sums of indicators for `principal`: indicators that have expired since the
- * last sweep (`n` is -1), and indicators that a sweep with a fast clock has marked too early (1).
+ * last sweep (`n` is -1), and indicators that a sweep with a fast clock has taken off too early (1).
  */
 export function summaryCorrection(principal: Principal) {
   return sql`(select * from indicator_summary_correction(${principal.now}::timestamptz) as drifted

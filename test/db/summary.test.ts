@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
+import { visible } from '../../src/db/visibility.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
+import { countMatches } from '../../src/indicators/read/summaries.queries.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -25,7 +27,7 @@ const writes = fc.array(
       ),
     }),
     fc.record({ what: fc.constantFrom('whitelist' as const, 'list' as const, 'delete' as const), value }),
-    fc.record({ what: fc.constant('sweep' as const), seconds: fc.nat(20) }),
+    fc.record({ what: fc.constant('sweep' as const), seconds: fc.nat(20), batches: fc.nat(3) }),
   ),
   { minLength: 1, maxLength: 12 },
 );
@@ -37,15 +39,24 @@ async function sums(db: Db) {
   const kept = await sql`select ${sql.raw(KIND)}, count, hash::text from indicator_summary where count > 0
     order by ${sql.raw(KIND)}`.execute(db);
   const counted = await sql`select ${sql.raw(KIND)}, count(*) as count,
-    bit_xor(indicator_hash(id, version, created_at, modified_at))::text as hash
-    from indicator where not whitelisted and not expired group by ${sql.raw(KIND)} order by ${sql.raw(KIND)}`.execute(
-    db,
-  );
+    bit_xor(indicator_hash(i.id, version, created_at, modified_at))::text as hash
+    from indicator as i, indicator_summary_expiry as last where is_summed(whitelisted, i.expires_at, i.id, last)
+    group by ${sql.raw(KIND)} order by ${sql.raw(KIND)}`.execute(db);
   const tags = await sql`select * from indicator_tag_summary order by tag, type, severity, tlp`.execute(db);
   const countedTags = await sql`select tag, type, severity, tlp, count(*) as count
-    from indicator, unnest(array_prepend(''::text, tags)) as tag where not whitelisted and not expired
+    from indicator as i, indicator_summary_expiry as last, unnest(array_prepend(''::text, tags)) as tag
+    where is_summed(whitelisted, i.expires_at, i.id, last)
     group by tag, type, severity, tlp order by tag, type, severity, tlp`.execute(db);
   return { kept: [...kept.rows, ...tags.rows], counted: [...counted.rows, ...countedTags.rows] };
+}
+
+/** The total that the sums and their correction give at a time, and the one that the rows give. */
+async function totals(db: Db, now: Date) {
+  const principal = { tlpCeiling: 'RED' as const, now };
+  const given = await countMatches(principal, {}).execute(db);
+  const plain = await sql<{ total: number }>`
+    select count(*) as total from indicator where ${visible('indicator', principal)}`.execute(db);
+  return { given: given.rows[0]?.total, plain: plain.rows[0]?.total };
 }
 
 onEveryEngine((engine) => {
@@ -63,8 +74,10 @@ onEveryEngine((engine) => {
         await sql`truncate indicator, indicator_source cascade`.execute(harness.db);
         for (const step of steps) {
           harness.clock.now = after(1);
-          if (step.what === 'sweep') await sweepExpired(harness.db, after(step.seconds));
-          else if (step.what === 'import') {
+          if (step.what === 'sweep') {
+            let left = step.batches;
+            await sweepExpired(harness.db, after(step.seconds), () => left-- <= 0, { summed: 2, marked: 2 });
+          } else if (step.what === 'import') {
             const records = step.values.map(({ value: n, lives, ...fields }) =>
               indicatorRecord('DOMAIN', `d${n}.example`, {
                 ...fields,
@@ -85,6 +98,10 @@ onEveryEngine((engine) => {
         }
         const { kept, counted } = await sums(harness.db);
         expect(kept).toEqual(counted);
+        for (const seconds of [-5, 0, 5]) {
+          const { given, plain } = await totals(harness.db, after(seconds));
+          expect(given).toBe(plain);
+        }
       }),
       runs(10),
     );

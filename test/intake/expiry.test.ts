@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/db/revision/revision.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
@@ -34,6 +35,37 @@ onEveryEngine((engine) => {
         headers: { 'if-none-match': String(before.headers.etag) },
       });
       expect(after.statusCode).toBe(304);
+    });
+
+    it('first takes what has expired off the sums, in batches, so that totals have nothing to subtract', async () => {
+      const expiring = (count: number) =>
+        Array.from({ length: count }, (_, i) =>
+          indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt: inDays(1) }),
+        );
+      await tipline.load([...expiring(25), indicatorRecord('DOMAIN', 'stays.example')]);
+      tipline.clock.now = inDays(2);
+      const left = async () =>
+        (
+          await sql`select from indicator_summary_correction(${tipline.clock.now}::timestamptz)`.execute(
+            tipline.db,
+          )
+        ).rows.length;
+      expect(await left()).toBe(25);
+      const lefts: number[] = [];
+      for (const calls of [1, 2]) {
+        let remaining = calls;
+        expect(
+          await sweepExpired(tipline.db, tipline.clock.now, () => remaining-- <= 0, {
+            summed: 10,
+            marked: 10,
+          }),
+        ).toBe(0);
+        lefts.push(await left());
+      }
+      expect(lefts).toEqual([15, 0]);
+      expect(await total()).toBe(1);
+      expect(await sweep()).toBe(25);
+      expect(await total()).toBe(1);
     });
 
     it('increments no revision when there is nothing to mark', async () => {

@@ -67,6 +67,7 @@ async function empty({ db }: Database): Promise<void> {
   await sql`update whitelist_state set edition = gen_random_uuid(), lists_edition = gen_random_uuid(), applied = null, position = null`.execute(
     db,
   );
+  await sql`update indicator_summary_expiry set expires_at = '-infinity'`.execute(db);
   await sql`update revision set value = 0, last_number = 0`.execute(db);
   await sql`select setval('change_number', 0)`.execute(db);
   await sql`insert into change_date (first_number, last_number, first_date, revision) values (0, 0, 0, 0)`.execute(

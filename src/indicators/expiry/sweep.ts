@@ -1,21 +1,33 @@
 import type { Db } from '../../db/database.ts';
 import { withRevision } from '../../db/revision/revision.ts';
-import { hasPendingExpiry, markExpired } from './sweep.queries.ts';
+import {
+  hasExpiredInSummaries,
+  hasPendingExpiry,
+  markExpired,
+  takeExpiredFromSummaries,
+} from './sweep.queries.ts';
 
 /** Indicators per transaction, written in well under the 200 ms for which the revision may be locked. */
-const BATCH = 2_000;
+const BATCHES = { summed: 10_000, marked: 2_000 };
 
 /**
- * Marks the indicators that have expired, in batches, each with a new revision. Visibility does not depend on
- * the mark: the visibility predicate compares the expiry with the time of the request.
+ * Takes the indicators that have expired off the sums, and then marks them in batches, each with a new revision. Visibility and
+ * totals depend on neither: they compare the expiry with the time of the request.
  * @param stopped called between batches; true ends the sweep
  * @returns the number of indicators marked
  */
-export async function sweepExpired(db: Db, now: Date, stopped = () => false): Promise<number> {
+export async function sweepExpired(
+  db: Db,
+  now: Date,
+  stopped = () => false,
+  { summed, marked: markedAtOnce } = BATCHES,
+): Promise<number> {
+  while (!stopped() && (await hasExpiredInSummaries(db, now)))
+    await withRevision(db, (trx) => takeExpiredFromSummaries(trx, now, summed));
   let marked = 0;
   while (!stopped() && (await hasPendingExpiry(db, now))) {
     marked += await withRevision(db, async (trx, revision) => {
-      const count = await markExpired(trx, now, BATCH, revision.next);
+      const count = await markExpired(trx, now, markedAtOnce, revision.next);
       if (count > 0) revision.advance();
       return count;
     });

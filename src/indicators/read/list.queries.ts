@@ -46,6 +46,9 @@ export type Strategy =
 const COLUMNS = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev`;
 
+/** The row of an id of a page. Joined otherwise, the planner reads all rows where they are few beside the largest page. */
+const ROW_OF_SHOWN = sql`(select * from indicator where indicator.id = shown.id offset 0) as indicator`;
+
 /** Limits of the strategies, as numbers of indicators. */
 export interface Bounds {
   /** The maximum number of matches to materialize; with more, a scan until the page is full is faster. */
@@ -321,7 +324,7 @@ function pageQuery<More>(db: Db, of: PageQuery, strategy: Strategy, more: RawBui
     with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${strategy === 'segments' ? shownFromSegment(of) : shownOf(of, strategy, bounds)})
     select counted.total, ${COLUMNS}, ${more}
     from counted left join shown on true
-      left join indicator on indicator.id = shown.id left join source on source.id = indicator.source_id
+      left join lateral ${ROW_OF_SHOWN} on true left join source on source.id = indicator.source_id
     order by ${sorted(of.page)}`;
 }
 
@@ -334,7 +337,7 @@ export async function rowsOf<More>(
 ): Promise<(IndicatorRow & More)[]> {
   const { rows } = await sql<IndicatorRow & More>`
     select ${COLUMNS}, ${more} from (${shown}) as shown
-      join indicator on indicator.id = shown.id join source on source.id = indicator.source_id
+      cross join lateral ${ROW_OF_SHOWN} join source on source.id = indicator.source_id
     order by ${sorted(page)}`.execute(db);
   return rows;
 }

@@ -32,7 +32,7 @@ export function coveredBySummary({
 /**
  * Returns the query that summarizes the matches visible to the principal, as rows of `SummaryRow`, except
  * that the hash is a bigint and several rows may have the same key. It reads the summary table, which every
- * write updates, and the correction: the few indicators whose expiry and mark `expired` differ at this time.
+ * write updates, and the correction: the few indicators that have expired and are still in the sums, or the reverse.
  */
 export function summaries(principal: Principal, filters: IndicatorFilters): RawBuilder<SummaryRow> {
   const conditions = sql.join(summaryConditions(filters), sql` and `);

@@ -27,5 +27,5 @@ with usable as materialized (
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one
     from counted left join shown on true
-      left join indicator on indicator.id = shown.id left join source on source.id = indicator.source_id
+      left join lateral (select * from indicator where indicator.id = shown.id offset 0) as indicator on true left join source on source.id = indicator.source_id
     order by indicator.last_seen desc, indicator.id
