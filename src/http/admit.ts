@@ -125,10 +125,11 @@ function requireScope({ scopes, feeds }: ApiKey, access: RouteAccess): void {
     throw new ApiError('insufficient_scope', `The API key lacks the scope ${needed.join(' or ')}.`);
 }
 
-/** The text that a request sends as its key, and the error for one that is not valid. */
+/** The text that a request sends as its key. */
 interface SentKey {
   text: string;
-  invalid: ApiError;
+  /** Returns the error for one that is not valid. Nearly all are valid: to make an error, with its stack, takes an eighth of a request. */
+  invalid(): ApiError;
 }
 
 async function resolveApiKey(
@@ -141,7 +142,7 @@ async function resolveApiKey(
   if (key) return key;
   const network = networkOf(addressOf(request, options));
   const failures = await options.rateLimits.consume(`failed:${network}`, FAILURES);
-  throw failures.consumed > FAILURES.limit ? tooManyRequests(failures) : invalid;
+  throw failures.consumed > FAILURES.limit ? tooManyRequests(failures) : invalid();
 }
 
 /** @throws {ApiError} 401 without a key */
@@ -149,7 +150,7 @@ function keyInAuthorization({ headers }: FastifyRequest, allowsBasic: boolean): 
   const header = headers.authorization;
   if (header === undefined) throw unauthorized('missing_api_key', allowsBasic);
   const text = allowsBasic ? keyOfAnyScheme(header) : (header.match(BEARER)?.[1] ?? '');
-  return { text, invalid: unauthorized('invalid_api_key', allowsBasic) };
+  return { text, invalid: () => unauthorized('invalid_api_key', allowsBasic) };
 }
 
 /** @throws {ApiError} 401 without a key */
@@ -157,7 +158,7 @@ function keyInHeader({ headers }: FastifyRequest, name: string): SentKey {
   const text = headers[name]?.toString();
   if (text === undefined)
     throw new ApiError('missing_api_key', `An API key is required in the header ${name}.`);
-  return { text: text.trim(), invalid: new ApiError('invalid_api_key') };
+  return { text: text.trim(), invalid: () => new ApiError('invalid_api_key') };
 }
 
 /** Returns the address of the client. */
