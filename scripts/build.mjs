@@ -17,26 +17,31 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import * as vite from 'vite';
 import { newest } from './newest.mjs';
+import { thirdPartyNotices } from './third-party.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(root, 'dist');
 const NEXT = join(root, `dist.next-${process.pid}`);
 const WEB = join(NEXT, 'web');
 /** The inputs of the web application. */
-const WEB_INPUTS = ['web', 'src/model', 'package-lock.json'];
-/** Packages of hundreds of files. Reading the files takes longer than running them, so they are bundled. */
-const BUNDLED = [
-  '@modelcontextprotocol/server',
-  '@modelcontextprotocol/core',
-  '@redis/client',
-  'kysely',
-  'typebox',
-  'zod',
+const WEB_INPUTS = ['web', 'src/model', 'scripts', 'package-lock.json'];
+/** Returns the directory of an installed package. */
+const packageDirectory = (name) => join(root, 'node_modules', name);
+const readManifest = (directory) => JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+/** The package with the page of the reference of the API, and the files of the page, which it does not import. */
+const SWAGGER_UI = packageDirectory('@fastify/swagger-ui');
+const SWAGGER_UI_FILES = [
+  'index.css',
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'swagger-ui-standalone-preset.js',
 ];
 
 async function build() {
   try {
     await buildServer();
+    for (const file of SWAGGER_UI_FILES)
+      cpSync(join(SWAGGER_UI, 'static', file), join(NEXT, 'swagger-ui', file));
     writeCommit();
     // npm makes the file executable only when it links the command, and not after later builds.
     chmodSync(join(NEXT, 'main.js'), 0o755);
@@ -71,7 +76,10 @@ function writeCommit() {
   if (status === 0) writeFileSync(join(NEXT, 'commit'), stdout);
 }
 
-/** Bundles the server; modules that are imported dynamically become separate bundles. */
+/**
+ * Bundles the server with all packages except the dependencies of package.json; modules that are imported dynamically
+ * become separate bundles.
+ */
 async function buildServer() {
   await vite.build({
     configFile: false,
@@ -91,11 +99,25 @@ async function buildServer() {
           'reading-thread': 'src/lookup/reading-thread.ts',
           bench: 'bench/product.ts',
         },
-        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+        output: {
+          entryFileNames: '[name].js',
+          chunkFileNames: '[name]-[hash].js',
+          sourcemapExcludeSources: true,
+        },
       },
     },
-    ssr: { noExternal: BUNDLED },
+    plugins: [thirdPartyNotices({ more: [swaggerUiNotice()] })],
+    ssr: { noExternal: true, external: Object.keys(readManifest(root).dependencies) },
   });
+}
+
+/** Returns the licence of the project whose files `@fastify/swagger-ui` contains. */
+function swaggerUiNotice() {
+  const version = readManifest(SWAGGER_UI).devDependencies['swagger-ui-dist'];
+  return {
+    title: `swagger-ui-dist ${version} (Apache-2.0)`,
+    text: 'Copyright SmartBear Software Inc.\nApache License 2.0: its text is in the file LICENSE of Tipline.',
+  };
 }
 
 /** Returns whether the web application is newer than all its inputs; bundling it takes seconds. */
@@ -108,6 +130,7 @@ async function buildWeb() {
   await vite.build({
     configFile: join(root, 'web', 'vite.config.ts'),
     logLevel: 'warn',
+    plugins: [thirdPartyNotices({ directories: [packageDirectory('@iconify-json/tabler')] })],
     build: { outDir: WEB, emptyOutDir: true },
   });
   const assets = join(WEB, 'assets');

@@ -84,6 +84,15 @@ describe('the README', () => {
   });
 });
 
+describe('docs/installing.md', () => {
+  it('names the Node.js version of package.json', () => {
+    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
+    const [, version = ''] = /^>=(.+)$/.exec(engines.node) ?? [];
+    expect(read('docs/installing.md')).toContain(`Node.js ${version} or newer`);
+    expect(readme).toContain(`Node.js ${version} or newer`);
+  });
+});
+
 describe('.env.example', () => {
   const example = read('.env.example');
 

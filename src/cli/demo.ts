@@ -11,6 +11,7 @@ import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
 import { findExample } from '../sample/sample.queries.ts';
 import { loadSample } from '../sample/sample.service.ts';
 import { cliActor, print, withDatabase } from './dependencies.ts';
+import { ownCommand } from './own-command.ts';
 import { firstStartLines, startServer } from './serve.ts';
 import { openLog, type RunningServer } from './server-process.ts';
 
@@ -90,6 +91,7 @@ function welcome(server: RunningServer, { key, example, logPath, directory }: We
   const { address } = server;
   const curl = (path: string) => `  curl -sH "Authorization: Bearer $TIPLINE_KEY" "${address}${path}"`;
   const setting = directory === DEFAULT_DIRECTORY ? '' : `TIPLINE_DATA_DIR='${directory}' `;
+  const showKey = `${setting}${ownCommand(process.argv[1] ?? '', process.cwd())} demo --show-key`;
   return [
     '',
     `Tipline listens on ${address} with a sample of real threat intelligence.`,
@@ -105,7 +107,7 @@ function welcome(server: RunningServer, { key, example, logPath, directory }: We
     curl(`/api/v1/indicators/${example}/context`),
     '',
     `Reference: ${address}/api/docs   The application: ${address}/`,
-    `The key again: ${setting}npx tipline demo --show-key   Stop with Ctrl-C.`,
+    `The key again: ${showKey}   Stop with Ctrl-C.`,
     ...(logPath === null ? [] : [`Requests are logged to ${logPath}.`]),
     ...firstStartLines(server),
   ];

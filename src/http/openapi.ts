@@ -1,10 +1,15 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
+import { CODE } from '../root.ts';
 import { serveConstant } from './conditional.ts';
 
 export const DOCS_PREFIX = '/api/docs';
+/** The files of the reference's page, which the build copies; a test of the sources uses those of the package. */
+const DOCS_FILES = new URL('swagger-ui/', CODE);
 /** The version of the API contract; the product has its own. */
 const DESCRIPTION_VERSION = '0.1.0';
 
@@ -63,6 +68,9 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   });
   await app.register(swaggerUi, {
     routePrefix: DOCS_PREFIX,
+    baseDir: existsSync(DOCS_FILES) ? fileURLToPath(DOCS_FILES) : undefined,
+    // The layout shows no logo. Without this option the plugin reads one from a file of its package.
+    logo: { type: 'image/svg+xml', content: '' },
     staticCSP: DOCS_POLICY,
     uiConfig: { deepLinking: true, validatorUrl: null, layout: 'BaseLayout' },
     theme: { title: 'Tipline API', favicon: [] },
