@@ -51,6 +51,7 @@ const ORDER = [
   'indicators/read',
   'changes',
   'audit',
+  'backup',
   'accounts',
   'api-keys',
   'sources/store',

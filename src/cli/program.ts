@@ -32,6 +32,8 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   worker: async () => (await import('./worker.ts')).workerCommand(),
   users: async () => (await import('./users.ts')).usersCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand(),
+  backup: async () => (await import('./backup.ts')).backupCommand(),
+  restore: async () => (await import('./restore.ts')).restoreCommand(),
   migrate: async () => (await import('./migrate.ts')).migrateCommand(),
   'warm-up': async () => (await import('./warm-up.ts')).warmUpCommand(),
   openapi: async () => (await import('./openapi.ts')).openApiCommand(),
