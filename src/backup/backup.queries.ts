@@ -245,6 +245,11 @@ export async function recordRestore(
   await db.transaction().execute((trx) => audit(trx, 'store.restore', by, { takenAt, product, revision }));
 }
 
+/** Records who has moved the store here. */
+export async function recordMove(db: Db, by: AuditActor, { revision }: { revision: number }): Promise<void> {
+  await db.transaction().execute((trx) => audit(trx, 'store.move', by, { revision }));
+}
+
 async function audit(
   trx: Transaction<Tables>,
   action: 'store.backup' | 'store.restore' | 'store.move',

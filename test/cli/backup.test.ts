@@ -172,4 +172,25 @@ describe('tipline backup and tipline restore', () => {
     await restored.stop();
     await drop();
   });
+
+  it.skipIf(!hasPostgres)('moves a store to PostgreSQL, once no server uses it', async () => {
+    const { url, drop } = await freshDatabase();
+    const move = () => run(['move', '--to', '-'], { env: service.env, input: `${url}\n` });
+    const used = await move();
+    expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('is in use by process')]);
+    await service.stop();
+    const { code, stdout } = await move();
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`Moved ${LINES} indicators`)]);
+    const secret = readFileSync(join(service.directory, 'secret'), 'utf8').trim();
+    const keys = await run(['keys', 'list', '--json'], {
+      env: nodeSettings(url, { TIPLINE_SECRET: secret }),
+    });
+    expect(JSON.parse(keys.stdout)).toMatchObject([{ name: 'test' }]);
+    const again = await service.command('keys', 'list');
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining(`was moved to PostgreSQL at ${new URL(url).host}`),
+    ]);
+    await drop();
+  });
 });

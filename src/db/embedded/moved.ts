@@ -26,6 +26,6 @@ export async function requireNotMoved(dataDirectory: string): Promise<void> {
   if (text === null) return;
   const [to, at] = text.split('\n');
   throw new Error(
-    `The store in ${dataDirectory} was moved to ${to} at ${at}: set DATABASE_URL. To go on with this one instead, delete ${path}; then the two have different histories.`,
+    `The store in ${dataDirectory} was moved to ${to} at ${at}: set DATABASE_URL. If nothing has arrived there, delete ${path} to go on with this one.`,
   );
 }
