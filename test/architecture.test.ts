@@ -78,6 +78,7 @@ const ORDER = [
   'metrics',
   'web-app',
   'sample',
+  'doctor',
   'app.ts',
   'worker',
   'cli',

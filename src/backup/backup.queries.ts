@@ -263,3 +263,8 @@ async function audit(
     .executeTakeFirstOrThrow();
   await writeAudit(trx, by, { action, object: { kind: 'store', id }, before: null, after, reason: null });
 }
+/** Returns the time of the last complete backup by `tipline backup`; null: none is known. */
+export async function findLastBackup(db: Db): Promise<Date | null> {
+  const row = await db.selectFrom('meta').select('value').where('name', '=', LAST_BACKUP).executeTakeFirst();
+  return row ? new Date(row.value) : null;
+}

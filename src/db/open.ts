@@ -36,6 +36,8 @@ const CLIENTS_MS = 5_000;
 const IDLE_MS = { usual: 30_000, ending: 2_000 };
 /** Connections of one node to one server of PostgreSQL; one more reads the revision. */
 const MAX_CONNECTIONS = 20;
+/** Connections that a server process opens to the primary at most. */
+export const CONNECTIONS_A_SERVER = MAX_CONNECTIONS + 1;
 
 /** For a database whose disk this process does not check. */
 const NO_DISK = { diskProblem: async () => null, requireSpace: () => {} };
