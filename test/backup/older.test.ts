@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { loadStore } from '../../src/backup/load-store.ts';
 import { withStoreSnapshot } from '../../src/backup/write-backup.ts';
 import { lastMigration, migrationNames } from '../../src/db/migrate.ts';
 import { NOW } from '../support/harness.ts';
