@@ -4,9 +4,13 @@ import { CODE, ROOT } from './root.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
   version: string;
+  engines: { node: string };
 };
 
 export const VERSION = manifest.version;
+
+/** The oldest version of Node.js that is supported. */
+export const OLDEST_NODE = manifest.engines.node.replace('>=', '');
 
 const commitFile = new URL('commit', CODE);
 /** The commit of the build; only a build in a Git repository records it. */

@@ -26,7 +26,8 @@ interface AuditEntry {
       | 'key'
       | 'import'
       | 'role'
-      | 'feed';
+      | 'feed'
+      | 'store';
     id: string;
   };
   before: unknown;
@@ -66,7 +67,10 @@ export type AuditAction =
   | 'feed.webhook'
   | 'key.create'
   | 'key.rotate'
-  | 'key.revoke';
+  | 'key.revoke'
+  | 'store.backup'
+  | 'store.restore'
+  | 'store.move';
 
 /** Writes an audit entry in the transaction of the change. `before` and `after` must not hold secrets. */
 export async function writeAudit(

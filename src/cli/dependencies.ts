@@ -119,8 +119,21 @@ export function requireStore({ databaseUrl, dataDirectory }: StoreSettings): voi
   );
 }
 
+/** Opens the embedded database as it is, of whatever version: neither its tables nor the shipped whitelists are updated. */
+export async function openPresentStore({ dataDirectory }: StoreSettings): Promise<Database> {
+  const storeThread = new URL('store-thread.js', CODE);
+  return openDatabase({
+    url: undefined,
+    dataDirectory,
+    storeThread,
+    allowRemote: true,
+    migrates: false,
+    onIdleError: () => {},
+  });
+}
+
 /** Returns the location of the database, without user name and password. */
-function storeName({ databaseUrl, dataDirectory }: StoreSettings): string {
+export function storeName({ databaseUrl, dataDirectory }: StoreSettings): string {
   if (databaseUrl === undefined) return resolve(dataDirectory);
   const { host, pathname } = new URL(databaseUrl);
   return `PostgreSQL at ${host}${pathname}`;

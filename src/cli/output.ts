@@ -58,12 +58,19 @@ async function openFile(path: string, before: Stats | null): Promise<Output> {
     stream: handle.createWriteStream(),
     async commit() {
       if (before) await chmod(unfinished, before.mode & 0o777);
+      await sync(unfinished);
       await rename(unfinished, path);
     },
     async discard() {
       await rm(unfinished, { force: true });
     },
   };
+}
+
+/** Writes a file to its disk: after a crash, the renamed file must not be empty. */
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r+');
+  await handle.sync().finally(() => handle.close());
 }
 
 /**

@@ -6,15 +6,19 @@ import type { Tables } from './tables.ts';
 
 const directory = new URL('migrations/', ROOT);
 
-async function sqlMigrations(): Promise<Record<string, Migration>> {
-  const files = (await readdir(directory)).filter((file) => file.endsWith('.sql'));
+/** Returns the texts of the migrations by their names, in their order. */
+async function readMigrations(): Promise<Map<string, string>> {
+  const files = (await readdir(directory)).filter((file) => file.endsWith('.sql')).sort();
   const texts = await Promise.all(files.map((file) => readFile(new URL(file, directory), 'utf8')));
-  return Object.fromEntries(
-    files.map((file, i): [string, Migration] => [
-      file.replace(/\.sql$/, ''),
-      { up: async (db) => void (await sql.raw(texts[i] ?? '').execute(db)) },
-    ]),
-  );
+  return new Map(files.map((file, i) => [file.replace(/\.sql$/, ''), texts[i] ?? '']));
+}
+
+async function sqlMigrations(): Promise<Record<string, Migration>> {
+  const migrations = [...(await readMigrations())].map(([name, text]): [string, Migration] => [
+    name,
+    { up: async (db) => void (await sql.raw(text).execute(db)) },
+  ]);
+  return Object.fromEntries(migrations);
 }
 
 /**
@@ -28,6 +32,43 @@ export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   const { error, results } = await migrator.migrateToLatest();
   if (error) throw new Error(reason(error), { cause: error });
   return (results ?? []).map((result) => result.migrationName);
+}
+
+/** Returns the names of the migrations of this version, in their order. */
+export async function migrationNames(): Promise<string[]> {
+  return [...(await readMigrations()).keys()];
+}
+
+/** The tables in which Kysely records migrations. */
+export const MIGRATION_TABLES = ['kysely_migration', 'kysely_migration_lock'];
+
+/** Returns the names of all tables that migrations of this version create, also those that later ones rename or drop. */
+export async function migratedTables(): Promise<Set<string>> {
+  const texts = [...(await readMigrations()).values()].join('\n');
+  const created = texts.matchAll(/^create table (\w+)|^alter table \w+ rename to (\w+)/gm);
+  return new Set([...created].map(([, name, renamed]) => String(name ?? renamed)));
+}
+
+/** Returns the last migration of a database; null: Tipline has created no tables in it. */
+export async function lastMigration(db: Kysely<Tables>): Promise<string | null> {
+  if (!(await isMigrated(db))) return null;
+  const { rows } = await sql<{ name: string | null }>`select max(name) as name from kysely_migration`.execute(
+    db,
+  );
+  return rows[0]?.name ?? null;
+}
+
+/**
+ * Migrates a database within a transaction that the caller has begun on its only connection.
+ * @param schema the first one of the connection's search path
+ * @param upTo the last migration to apply; absent: all
+ * @throws when one fails
+ */
+export async function migrateWithin(db: Kysely<Tables>, schema: string, upTo?: string): Promise<void> {
+  const provider = { getMigrations: sqlMigrations };
+  const migrator = new Migrator({ db, provider, migrationTableSchema: schema, disableTransactions: true });
+  const { error } = await (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo));
+  if (error) throw new Error(reason(error), { cause: error });
 }
 
 /** Returns whether Tipline has created its tables in this database. */

@@ -13,6 +13,7 @@ import {
   requireOwnFiles,
   takeStoreLock,
 } from './embedded/lock.ts';
+import { requireNotMoved } from './embedded/moved.ts';
 import { connectPglite } from './embedded/pglite.ts';
 import { leaseQueue, serveStore } from './embedded/server.ts';
 import type { OwnEngine } from './embedded/thread-connection.ts';
@@ -35,6 +36,8 @@ const CLIENTS_MS = 5_000;
 const IDLE_MS = { usual: 30_000, ending: 2_000 };
 /** Connections of one node to one server of PostgreSQL; one more reads the revision. */
 const MAX_CONNECTIONS = 20;
+/** Connections that a server process opens to the primary at most. */
+export const CONNECTIONS_A_SERVER = MAX_CONNECTIONS + 1;
 
 /** For a database whose disk this process does not check. */
 const NO_DISK = { diskProblem: async () => null, requireSpace: () => {} };
@@ -47,6 +50,8 @@ export interface DatabaseOptions {
   dataDirectory: string;
   /** Whether to create Tipline's tables in a PostgreSQL database without them. Absent: true. */
   creates?: boolean;
+  /** Whether to migrate the embedded database to this version. Absent: true. */
+  migrates?: boolean;
   /**
    * Whether to use the store of a process that holds the directory already (commands do, a server does not).
    */
@@ -79,7 +84,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   if (options.url) return openPostgres({ ...options, url: options.url });
   const database = await openEmbedded(options);
   try {
-    await migrate(database.db);
+    if (options.migrates !== false) await migrate(database.db);
     return database;
   } catch (error) {
     await database.close();
@@ -218,10 +223,13 @@ async function openEmbedded({
   });
   if (!lock) return allowRemote ? openShared(directory) : throwInUse(directory);
   const pgdata = join(directory, PGDATA);
-  await requireOwnFiles(pgdata).catch(async (error) => {
+  try {
+    await requireOwnFiles(pgdata);
+    await requireNotMoved(directory);
+  } catch (error) {
     await lock.release();
     throw error;
-  });
+  }
   const { bytes: reserve = 0, disk = diskOf(directory), changed = () => {} } = diskReserve ?? {};
   const connect = () => {
     requireSpace(disk);
@@ -288,7 +296,7 @@ function openShared(directory: string): Database {
   };
 }
 
-async function throwInUse(directory: string): Promise<never> {
+export async function throwInUse(directory: string): Promise<never> {
   const pid = await holderPid(directory);
   throw new Error(
     `The data directory ${directory} is in use by ${pid ? `process ${pid}` : 'another process'}.`,

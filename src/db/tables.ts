@@ -24,7 +24,9 @@ type DefaultedJsonb<T> = ColumnType<T, string | undefined, string>;
 export interface Tables {
   /** Counts changes of access rights. */
   access_revision: { only_row: Generated<boolean>; value: number };
-  revision: { only_row: Generated<boolean>; value: number; last_number: number };
+  revision: { only_row: Generated<boolean>; value: number; last_number: number; epoch: Generated<string> };
+  /** Times that the history before a restore may have stated, in microseconds since 1970. */
+  lost_period: { after_date: number; last_date: number };
   source: {
     id: string;
     name: string;

@@ -145,6 +145,8 @@ export interface Held {
   base: [number, number] | null;
   /** The states that were in force later than this revision. */
   since: number;
+  /** Identifies the history to which these revisions belong. */
+  history: string;
 }
 
 /** Returns the condition that a client may have got an object of a state in the history `h`. */

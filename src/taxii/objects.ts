@@ -1,6 +1,6 @@
 import type { Db } from '../db/database.ts';
 import { findChangePlace } from '../db/revision/change-dates.ts';
-import { readRevision } from '../db/revision/revision.ts';
+import { readEpoch, readRevision } from '../db/revision/revision.ts';
 import {
   markingOf,
   parseStixId,
@@ -10,6 +10,7 @@ import {
 } from '../formats/stix/common.ts';
 import { indicatorObjects } from '../formats/stix/indicators.ts';
 import { observableTypes } from '../formats/stix/observed-data.ts';
+import { ApiError } from '../http/errors.ts';
 import { compareTlp } from '../model/statement.ts';
 import { INDICATOR_TYPES, TLPS, type Tlp } from '../model/vocabulary.ts';
 import { anyVersion, type DatedObject, dated, type Wanted, wants } from './dated-object.ts';
@@ -55,15 +56,21 @@ const MAX_ENDS = 2;
  * Returns the next objects of a collection in the order in which they were added (TAXII 2.1 §3.4), from one snapshot. Every
  * object that is visible comes once after its last change; of what was visible before and is not any more, or has become another
  * object, an end comes to clients that may have it.
+ * @throws {ApiError} 410 for a later page of a history that a restore has replaced
  */
 export async function nextObjects(
   { db, observables, relationships }: ObjectSource,
-  { reached: { after, held: given }, limit, withEnds, ...rows }: Asked,
+  { reached: { after: stated, held: given }, limit, withEnds, ...rows }: Asked,
 ): Promise<Page> {
-  const start = after === null ? null : await findChangePlace(db, after);
+  const history = await readEpoch(db);
+  if (given && given.history !== history)
+    throw new ApiError('gone', 'The store has been restored since: begin without next and added_after.');
+  const place = stated === null ? null : await findChangePlace(db, stated);
+  // What a client has of a history that is lost is not known: it gets everything.
+  const [after, start] = place?.isLost && !given ? [null, null] : [stated, place];
   const from = start?.number ?? 0;
   const base: Held['base'] = start && [start.revision, start.modified];
-  const held = given ?? { base, since: await readRevision(db) };
+  const held = given ?? { base, since: await readRevision(db), history };
   const [isOf, ids] = [wants(rows.match), await indicatorIds(db, observables, rows)];
   const isWanted = (object: DatedObject) => object.date > (after ?? Number.NEGATIVE_INFINITY) && isOf(object);
   const among = ids === undefined ? rows : { ...rows, match: { ...rows.match, id: ids } };

@@ -204,7 +204,12 @@ const DATES = {
   'X-TAXII-Date-Added-Last': addedHeader('last'),
 };
 
-const responses = (resource: TSchema, description: string, errors: (400 | 404)[], headers: object = {}) =>
+const responses = (
+  resource: TSchema,
+  description: string,
+  errors: (400 | 404 | 410)[],
+  headers: object = {},
+) =>
   contentResponses({ [TAXII_TYPE]: { schema: ref(resource) } }, description, errors, headers, {
     [TAXII_TYPE]: { schema: ref(TaxiiError) },
   });
@@ -242,13 +247,13 @@ export const OPERATIONS = {
       'The oldest first. X-TAXII-Date-Added-Last is the `added_after` of the next request; `next` goes on within one. Objects that ' +
       'were whitelisted, restricted or deleted since come with their end, if the client may have them.',
     params: Type.Object({ collection: path.collection }),
-    response: responses(Envelope, 'Objects.', [400, 404], DATES),
+    response: responses(Envelope, 'Objects.', [400, 404, 410], DATES),
   },
   manifest: {
     operationId: 'listTaxiiManifest',
     summary: 'Get the manifest of a collection',
     params: Type.Object({ collection: path.collection }),
-    response: responses(Manifest, 'The ids, dates and versions of objects.', [400, 404], DATES),
+    response: responses(Manifest, 'The ids, dates and versions of objects.', [400, 404, 410], DATES),
   },
   object: {
     operationId: 'getTaxiiObject',

@@ -126,6 +126,7 @@ describe('the revision watch', () => {
   it.each([
     ['its counters have gone back', { answers: 6, access: 3 }],
     ['another server answers', { answers: 9, access: 4, server: 'promoted' }],
+    ['a backup was restored', { answers: 9, access: 4, history: 'another' }],
   ])('starts a new epoch when %s', async (_, later) => {
     holds(7);
     await pass(0);

@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import type { PGlite } from '@electric-sql/pglite';
 import type { QueryRows } from '../database.ts';
 import { CRASHED } from './client.ts';
 import type { Connection } from './thread-connection.ts';
@@ -23,19 +24,27 @@ const SHARED_BUFFERS = '64MB';
  * statements run on the calling thread.
  */
 export async function connectPglite(directory?: string, snapshot?: Blob): Promise<Connection> {
+  return connectionOf(await openPglite(directory, snapshot));
+}
+
+/** The same as PGlite's own interface. */
+export async function openPglite(directory?: string, snapshot?: Blob): Promise<PGlite> {
   // Loaded here, because a server on PostgreSQL does not need it.
   const [{ PGlite }, { pg_trgm }] = await Promise.all([
     import('@electric-sql/pglite'),
     import('@electric-sql/pglite/contrib/pg_trgm'),
   ]);
   setFlagsFromString(`--wasm-tiering-budget=${OPTIMIZED_AFTER_BYTES}`);
-  const pglite = await PGlite.create({
+  return PGlite.create({
     ...(directory ? { dataDir: directory } : {}),
     ...(snapshot ? { loadDataDir: snapshot } : {}),
     extensions: { pg_trgm },
     startParams: [...PGlite.defaultStartParams, '-c', `shared_buffers=${SHARED_BUFFERS}`],
     parsers: { [INT8]: Number },
   });
+}
+
+export function connectionOf(pglite: PGlite): Connection {
   return {
     async query(sql, parameters) {
       // Without parameters the simple protocol is used, as node-postgres does: migrations have many

@@ -19,7 +19,16 @@ export function postgresEngine(pool: pg.Pool): Engine {
   };
 }
 
+/** Returns the use of a connection that is not of a pool. */
+export function connectionLease(client: pg.Client): Omit<Lease, 'release'> {
+  return statementsOf(client, preparedStatements(client));
+}
+
 function leaseOf(client: pg.PoolClient, statements: PreparedStatements): Lease {
+  return { ...statementsOf(client, statements), release: async () => client.release() };
+}
+
+function statementsOf(client: pg.ClientBase, statements: PreparedStatements): Omit<Lease, 'release'> {
   return {
     async query(sql, parameters, preparation) {
       const { command, rowCount, rows, fields } = await statements.query(sql, [...parameters], preparation);
@@ -35,9 +44,6 @@ function leaseOf(client: pg.PoolClient, statements: PreparedStatements): Lease {
       } finally {
         await cursor.close();
       }
-    },
-    async release() {
-      client.release();
     },
   };
 }
@@ -65,7 +71,7 @@ const RAW = { rowMode: 'array', types: { getTypeParser: () => (text: string) => 
  * Prepares the statements of a connection that ask for it. The others, and those with a custom plan, are
  * planned for their parameters at each execution; `plan_cache_mode` is set whenever that changes.
  */
-function preparedStatements(client: pg.PoolClient): PreparedStatements {
+function preparedStatements(client: pg.ClientBase): PreparedStatements {
   const { parsedStatements } = (client as unknown as { connection: { parsedStatements: Parsed } }).connection;
   const evicted = new Set<string>();
   const names = new LRUCache<string, string>({

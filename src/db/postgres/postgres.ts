@@ -13,9 +13,9 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
 /** Parses types as the embedded engine does: counts and revisions are numbers, exact to 2^53. */
-const types = new pg.TypeOverrides();
-types.setTypeParser(INT8, Number);
-types.setTypeParser(TIMESTAMPTZ, 'text', parseTimestamp);
+export const POSTGRES_TYPES = new pg.TypeOverrides();
+POSTGRES_TYPES.setTypeParser(INT8, Number);
+POSTGRES_TYPES.setTypeParser(TIMESTAMPTZ, 'text', parseTimestamp);
 
 /** A statement that hangs must not hold a request for ever. */
 const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };
@@ -35,7 +35,7 @@ export function postgresDialect(options: PostgresOptions): Dialect {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections,
-    types,
+    types: POSTGRES_TYPES,
     application_name: 'tipline',
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
@@ -86,7 +86,7 @@ export function revisionReader(
   const connect = async () => {
     const fresh = new pg.Client({
       connectionString: url,
-      types,
+      types: POSTGRES_TYPES,
       application_name: REVISION_READER_NAME,
       connectionTimeoutMillis: ASK_TIMEOUT_MS,
       query_timeout: ASK_TIMEOUT_MS,

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../database.ts';
 
 /** The microseconds that each change has: one for each object that an indicator may become (`change_date`). */
-const DATES_A_CHANGE = 4;
+export const DATES_A_CHANGE = 4;
 
 /**
  * Records when the rows of a revision were changed: now, but later than all changes before and not before the time of change that
@@ -81,12 +81,15 @@ export interface ChangePlace {
   revision: number;
   /** The last revision whose objects were all modified by then; at least `revision`. */
   modified: number;
+  /** Whether a history that a restore has replaced may have stated the time. */
+  isLost: boolean;
 }
 
 /** Returns the place of a time. @param date in microseconds since 1970 */
 export async function findChangePlace(db: Db, date: number): Promise<ChangePlace> {
   const { rows } = await sql<ChangePlace>`
-    select coalesce(number, 0) as number, coalesce(revision, 0) as revision, coalesce(greatest(revision, modified), 0) as modified
+    select coalesce(number, 0) as number, coalesce(revision, 0) as revision, coalesce(greatest(revision, modified), 0) as modified,
+      exists (select from lost_period where after_date < ${date}::bigint and last_date >= ${date}::bigint) as "isLost"
     from (select (
       select revision from change_date where modified <= ${date}::bigint order by modified desc, revision desc limit 1) as modified
     ) as stated left join (
@@ -94,5 +97,5 @@ export async function findChangePlace(db: Db, date: number): Promise<ChangePlace
       from change_date where first_date <= ${date}::bigint order by first_date desc limit 1
     ) as place on true
   `.execute(db);
-  return rows[0] ?? { number: 0, revision: 0, modified: 0 };
+  return rows[0] ?? { number: 0, revision: 0, modified: 0, isLost: false };
 }

@@ -65,9 +65,9 @@ async function commitRevision(trx: Transaction<Tables>, lock: RevisionLock, numb
   await recordChangeDates(trx, lock.next);
 }
 
-/** Reads the last committed revisions, from one snapshot. */
+/** Reads the last committed revisions, and the history that they belong to, from one snapshot. */
 export const READ_REVISIONS =
-  'select revision.value as answers, access_revision.value as access from revision, access_revision';
+  'select revision.value as answers, access_revision.value as access, revision.epoch as history from revision, access_revision';
 
 /** Identifies a run of a server: it differs between servers, and after each restart of one. */
 const RUN = 'extract(epoch from pg_postmaster_start_time())::text';
@@ -84,6 +84,11 @@ export const READ_REVISIONS_OF_SERVER = `select asked.*, ${RUN} as server,
  */
 export const WRITE_PRIMARY_RUN = `insert into meta (name, value) values ('${PRIMARY_RUN}', ${RUN})
   on conflict (name) do update set value = excluded.value where meta.value <> excluded.value`;
+
+/** Returns the id of the history that the revisions belong to; a restore renews it. */
+export async function readEpoch(db: Db): Promise<string> {
+  return (await db.selectFrom('revision').select('epoch').executeTakeFirstOrThrow()).epoch;
+}
 
 /** Returns the last committed revision. */
 export async function readRevision(db: Db): Promise<number> {

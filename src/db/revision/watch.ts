@@ -14,9 +14,11 @@ const IDLE_MS = 2_000;
 export interface Revisions {
   answers: number;
   access: number;
+  /** Identifies the history to which they belong; a restore renews it. */
+  history?: string;
 }
 
-type Counter = keyof Revisions;
+type Counter = 'answers' | 'access';
 
 /** The revisions that one server reports, with its identity: other servers may have counted independently. */
 export interface RevisionsOf extends Revisions {
@@ -87,6 +89,7 @@ export function watchRevisions({
   const isOtherStore = (revisions: RevisionsOf) =>
     lastReport !== null &&
     (revisions.server !== lastReport.server ||
+      revisions.history !== lastReport.history ||
       revisions.answers < lastReport.answers ||
       revisions.access < lastReport.access);
   const onReport = (revisions: RevisionsOf, askedAt: number) => {

@@ -1,0 +1,124 @@
+import { lastMigration, MIGRATION_TABLES, migratedTables, migrateWithin } from '../db/migrate.ts';
+import { type Session, within } from '../db/session.ts';
+import {
+  beginHistory,
+  countOtherConnections,
+  createSchema,
+  currentSchema,
+  dropEverything,
+  dropSchema,
+  emptyTables,
+  findTables,
+  moveEverything,
+  restoreTables,
+  setSearchPath,
+  setSequences,
+  stripTables,
+  vacuumTables,
+} from './backup.queries.ts';
+import { countLines, type StoreSnapshot } from './write-backup.ts';
+
+/** Thrown when a database cannot take a store; nothing has been changed. */
+export class TargetError extends Error {
+  override name = 'TargetError';
+}
+
+export interface LoadOptions {
+  now: Date;
+  /** Whether to delete a store that the database has. */
+  replace: boolean;
+  /** Whether the store goes on with another history, because the present one may have gone on elsewhere. */
+  beginsHistory: boolean;
+  /** Called before the commit. An error undoes everything. */
+  verify(): Promise<void>;
+}
+
+/** The schema in which a store is built before it takes the place of the present one. */
+const BUILDING = 'tipline_restore';
+
+/**
+ * Writes the rows of a snapshot into a database: the tables as they were at its last migration, the rows, and the later migrations. Until the
+ * last commit, which makes all of it visible, the database keeps what it has; after an error it is as before.
+ * @throws {TargetError} for a database that has tables already, or connections of other processes of Tipline
+ */
+export async function loadStore(
+  session: Session,
+  snapshot: StoreSnapshot,
+  options: LoadOptions,
+): Promise<void> {
+  const { db } = session;
+  const target = await currentSchema(db);
+  await prepareTarget(session, options.replace);
+  // Committed first: a value that was added to an enumerated type can only be used afterwards (PostgreSQL's manual, ALTER TYPE).
+  await within(session, BEGIN, async () => {
+    await createSchema(db, BUILDING, target);
+    await setSearchPath(db, [BUILDING, target]);
+    await migrateWithin(db, BUILDING, snapshot.manifest.schema);
+  });
+  try {
+    await within(session, BEGIN, async () => {
+      // Also takes the lock of migrations, for which a node that starts now waits.
+      await migrateWithin(db, BUILDING, snapshot.manifest.schema);
+      await loadRows(session, snapshot, options);
+      await migrateWithin(db, BUILDING);
+      if (options.beginsHistory) await beginHistory(db, options.now);
+      await setSearchPath(db, [target]);
+      await prepareTarget(session, options.replace);
+      if (options.replace) await dropEverything(db);
+      await setSearchPath(db, [BUILDING, target]);
+      await moveEverything(db, target);
+      await setSearchPath(db, [target]);
+    });
+  } finally {
+    await within(session, BEGIN, () => dropSchema(db, BUILDING)).catch(() => {});
+  }
+  await vacuumTables(
+    db,
+    (await findTables(db)).map(({ name }) => name),
+  );
+}
+
+const BEGIN = 'start transaction';
+
+async function loadRows(
+  session: Session,
+  { manifest, rows }: StoreSnapshot,
+  { verify }: LoadOptions,
+): Promise<void> {
+  const { db } = session;
+  const restore = await stripTables(db);
+  await emptyTables(db, await findTables(db));
+  for (const { name, columns } of manifest.tables) {
+    let given = 0;
+    const lines = async function* () {
+      for await (const piece of rows(name)) {
+        given += countLines(piece);
+        yield piece;
+      }
+    };
+    const added = await session.copyIn(name, columns, lines());
+    if (added !== given) throw new Error(`${added} of ${given} rows of ${name} were stored.`);
+  }
+  await verify();
+  await restoreTables(db, restore);
+  await setSequences(db, manifest.sequences);
+}
+
+/** Checks that the current schema may be filled, or that what it has may be replaced. */
+async function prepareTarget({ db, kind }: Session, replace: boolean): Promise<void> {
+  const others = kind === 'embedded' ? 0 : await countOtherConnections(db);
+  if (others > 0)
+    throw new TargetError(
+      `The database is in use: Tipline has ${others} other connections to it. Stop all servers, workers and commands first.`,
+    );
+  if ((await lastMigration(db)) === null) return;
+  if (!replace) throw new TargetError('The database has a store already.');
+  const known = await migratedTables();
+  const foreign = (await findTables(db))
+    .map(({ name }) => name)
+    .filter((name) => !known.has(name) && !MIGRATION_TABLES.includes(name));
+  if (foreign.length > 0)
+    throw new TargetError(
+      `The database also has tables that this version of Tipline does not know (${foreign.join(', ')}): use another database.`,
+    );
+}

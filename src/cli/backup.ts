@@ -1,0 +1,169 @@
+import { chmod, readFile, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Command } from 'commander';
+import { recordBackup } from '../backup/backup.queries.ts';
+import { findSecret } from '../backup/data-directory.ts';
+import { withEmbeddedCopy } from '../backup/embedded-copy.ts';
+import type { Manifest } from '../backup/manifest.ts';
+import { type StoreSnapshot, withStoreSnapshot, writeBackup } from '../backup/write-backup.ts';
+import { readConfig } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
+import type { Db } from '../db/database.ts';
+import { openEmbeddedSession } from '../db/embedded/embedded-session.ts';
+import { openPostgresSession } from '../db/postgres/postgres-session.ts';
+import type { Session } from '../db/session.ts';
+import { cliActor, openPresentStore, print, requireStore, storeName } from './dependencies.ts';
+import { fileProblem, outputPath, UsageError } from './options.ts';
+import { openOutput } from './output.ts';
+import { orStandardInput } from './secret.ts';
+import { END_SIGNALS } from './server-process.ts';
+
+interface BackupOptions {
+  passphraseFile?: string;
+  force?: boolean;
+  json?: boolean;
+}
+
+export const PASSPHRASE_OPTION = '--passphrase-file <path>';
+
+export function backupCommand(): Command {
+  return new Command('backup')
+    .description('write a backup of the store to a file, also while servers run')
+    .argument('<file>', 'the backup; created when it is complete', outputPath)
+    .option(
+      PASSPHRASE_OPTION,
+      'encrypt with the passphrase in the first line of this file (- is standard input), and include the secret',
+      outputPath,
+    )
+    .option('--force', 'replace an existing file')
+    .option('--json', 'print one JSON object')
+    .action(backup);
+}
+
+async function backup(path: string, { passphraseFile, force, json }: BackupOptions): Promise<void> {
+  const config = readConfig();
+  requireStore(config);
+  if (!force && (await exists(path))) throw new UsageError(`${path} exists already; --force replaces it.`);
+  const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, true);
+  process.stderr.write(`Store: ${storeName(config)}\n`);
+  const started = performance.now();
+  const secret = config.secret ?? (config.databaseUrl ? null : await findSecret(config.dataDirectory));
+  const now = new Date();
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort(new Error('Interrupted: no backup was written.'));
+  for (const signal of END_SIGNALS) process.once(signal, interrupt);
+  const output = await openOutput(path).catch((error) => {
+    throw new UsageError(fileProblem(error, path) ?? (error as Error).message);
+  });
+  const write = async (session: Session): Promise<Manifest> =>
+    withStoreSnapshot(session, { secret, now }, async (snapshot: StoreSnapshot) => {
+      const bytes = writeBackup(snapshot, { secret, ...(passphrase !== undefined && { passphrase }) });
+      await pipeline(Readable.from(bytes), output.stream, { signal: interrupted.signal }).catch((error) => {
+        throw new Error(fileProblem(error, path) ?? (error as Error).message, { cause: error });
+      });
+      return snapshot.manifest;
+    });
+  const commit = async (db: Db) => {
+    await output.commit();
+    await chmod(path, 0o600);
+    await recordBackup(db, cliActor(now)).catch((error) =>
+      process.stderr.write(`The time of the backup was not recorded: ${(error as Error).message}\n`),
+    );
+  };
+  try {
+    const manifest = await (config.databaseUrl
+      ? fromPostgres(config.databaseUrl, write, commit)
+      : fromEmbedded(config, write, commit));
+    const { size } = await stat(path);
+    const seconds = (performance.now() - started) / 1000;
+    if (json)
+      return print(JSON.stringify({ file: path, bytes: size, seconds, ...summaryOf(manifest, passphrase) }));
+    report(path, manifest, size, seconds);
+    for (const line of secretLines(passphrase !== undefined, secret)) process.stderr.write(`${line}\n`);
+  } catch (error) {
+    await output.discard();
+    throw interrupted.signal.aborted ? interrupted.signal.reason : error;
+  } finally {
+    for (const signal of END_SIGNALS) process.off(signal, interrupt);
+  }
+}
+
+type Write = (session: Session) => Promise<Manifest>;
+type Commit = (db: Db) => Promise<void>;
+
+async function fromPostgres(url: string, write: Write, commit: Commit): Promise<Manifest> {
+  const session = await openPostgresSession(url, 'tipline backup');
+  try {
+    const manifest = await write(session);
+    await commit(session.db);
+    return manifest;
+  } finally {
+    await session.close();
+  }
+}
+
+async function fromEmbedded(config: Config, write: Write, commit: Commit): Promise<Manifest> {
+  const database = await openPresentStore(config);
+  try {
+    const manifest = await withEmbeddedCopy(database.db, config.dataDirectory, async (pgdata) => {
+      const session = await openEmbeddedSession(pgdata);
+      try {
+        return await write(session);
+      } finally {
+        await session.close();
+      }
+    });
+    await commit(database.db);
+    return manifest;
+  } finally {
+    await database.close();
+  }
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Passphrases of new backups have at least so many characters. */
+const MIN_PASSPHRASE = 12;
+
+/**
+ * Returns the first line of a file, or of standard input for `-`.
+ * @param isNew whether it must be long enough for a new backup
+ * @throws {UsageError} when it is empty or too short
+ */
+export async function readPassphrase(path: string, isNew: boolean): Promise<string> {
+  const line =
+    path === '-'
+      ? await orStandardInput('-', 'passphrase')
+      : ((await readFile(path, 'utf8')).split(/\r?\n/)[0]?.trim() ?? '');
+  if (line === '') throw new UsageError(`The first line of ${path} must hold the passphrase; it is empty.`);
+  if (isNew && line.length < MIN_PASSPHRASE)
+    throw new UsageError(`The passphrase must have at least ${MIN_PASSPHRASE} characters.`);
+  return line;
+}
+
+export function summaryOf(
+  { product, schema, takenAt, revision, indicators }: Manifest,
+  passphrase: string | undefined,
+) {
+  return { takenAt, product, schema, revision, indicators, encrypted: passphrase !== undefined };
+}
+
+function report(path: string, { indicators, revision }: Manifest, bytes: number, seconds: number): void {
+  const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  print(`${path}: ${indicators} indicators, revision ${revision}, ${size}, in ${seconds.toFixed(1)} s.`);
+}
+
+function secretLines(isEncrypted: boolean, secret: string | null): string[] {
+  if (!isEncrypted)
+    return [
+      'It is not encrypted, so it does not contain the secret that decrypts stored credentials: keep that too, or encrypt with --passphrase-file.',
+    ];
+  return secret === null
+    ? ['It does not contain the secret: TIPLINE_SECRET is not set for this command.']
+    : [];
+}

@@ -1,0 +1,142 @@
+import { writeFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { recordRestore } from '../backup/backup.queries.ts';
+import { findSecret, hasStore, replaceStore, withLock } from '../backup/data-directory.ts';
+import { loadStore } from '../backup/load-store.ts';
+import { fingerprintOf } from '../backup/manifest.ts';
+import { type OpenBackup, openBackup } from '../backup/read-backup.ts';
+import { readConfig } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
+import { lastMigration } from '../db/migrate.ts';
+import { openPostgresSession } from '../db/postgres/postgres-session.ts';
+import type { Session } from '../db/session.ts';
+import { PASSPHRASE_OPTION, readPassphrase, summaryOf } from './backup.ts';
+import { cliActor, print, storeName } from './dependencies.ts';
+import { outputPath, UsageError } from './options.ts';
+
+interface RestoreOptions {
+  passphraseFile?: string;
+  replace?: string;
+  writeSecret?: string;
+  json?: boolean;
+}
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .description('fill an empty store from a backup; no server may run on it')
+    .argument('<file>', 'the backup', outputPath)
+    .option(
+      PASSPHRASE_OPTION,
+      'the passphrase of an encrypted backup: the first line of this file (- is standard input)',
+      outputPath,
+    )
+    .option('--replace <store>', 'delete the present store, which must be named as this command prints it')
+    .option(
+      '--write-secret <path>',
+      'also write the secret of the backup to this new file, for TIPLINE_SECRET',
+      outputPath,
+    )
+    .option('--json', 'print one JSON object')
+    .action(restore);
+}
+
+async function restore(path: string, options: RestoreOptions): Promise<void> {
+  const config = readConfig();
+  const store = storeName(config);
+  process.stderr.write(`Store: ${store}\n`);
+  if (options.replace !== undefined && options.replace !== store)
+    throw new UsageError(`--replace names another store: it must be "${store}".`);
+  let passphrase: string | undefined;
+  const backup = await openBackup(path, async () => {
+    if (options.passphraseFile === undefined)
+      throw new UsageError(`${path} is encrypted: --passphrase-file names the file with its passphrase.`);
+    passphrase = await readPassphrase(options.passphraseFile, false);
+    return passphrase;
+  });
+  const { manifest, secret } = backup;
+  try {
+    if (options.writeSecret !== undefined) await writeSecretTo(options.writeSecret, secret);
+    const now = new Date();
+    const fill = (session: Session) => load(session, backup, { now, replace: options.replace !== undefined });
+    await (config.databaseUrl
+      ? intoPostgres(config.databaseUrl, options.replace !== undefined, store, fill)
+      : intoEmbedded(config, options.replace !== undefined, store, backup, fill));
+    const problem = await secretProblem(config, backup);
+    if (options.json)
+      return print(JSON.stringify({ store, ...summaryOf(manifest, passphrase), secretProblem: problem }));
+    print(
+      `Restored ${manifest.indicators} indicators at revision ${manifest.revision}, as of ${manifest.takenAt} (Tipline ${manifest.product}).`,
+    );
+    print('Clients that follow changes begin anew: their cursors are answered with 410.');
+    print('Keys, accounts and sessions that were revoked after the backup are valid again: check them.');
+    if (problem !== null) process.stderr.write(`${problem}\n`);
+  } finally {
+    await backup.close();
+  }
+}
+
+async function load(
+  session: Session,
+  backup: OpenBackup,
+  { now, replace }: { now: Date; replace: boolean },
+): Promise<void> {
+  const { manifest, verify } = backup;
+  await loadStore(session, backup, { now, replace, beginsHistory: true, verify });
+  await recordRestore(session.db, cliActor(now), manifest);
+}
+
+async function writeSecretTo(path: string, secret: string | null): Promise<void> {
+  if (secret === null) throw new UsageError('The backup does not contain the secret (--write-secret).');
+  await writeFile(path, `${secret}\n`, { mode: 0o600, flag: 'wx' });
+}
+
+const confirmation = (store: string) =>
+  new UsageError(
+    `${store} has a store already. To delete it and put the backup in its place, add --replace "${store}".`,
+  );
+
+async function intoPostgres(
+  url: string,
+  replace: boolean,
+  store: string,
+  fill: (session: Session) => Promise<void>,
+): Promise<void> {
+  const session = await openPostgresSession(url, 'tipline restore');
+  try {
+    if (!replace && (await lastMigration(session.db)) !== null) throw confirmation(store);
+    await fill(session);
+  } finally {
+    await session.close();
+  }
+}
+
+async function intoEmbedded(
+  { dataDirectory, secret: setSecret }: Config,
+  replace: boolean,
+  store: string,
+  { manifest: { indicators }, secret }: OpenBackup,
+  fill: (session: Session) => Promise<void>,
+): Promise<void> {
+  await withLock(dataDirectory, async () => {
+    if (!replace && (await hasStore(dataDirectory))) throw confirmation(store);
+    // TIPLINE_SECRET takes precedence over the file.
+    await replaceStore(dataDirectory, { indicators, secret: setSecret ? null : secret, replace }, fill);
+  });
+}
+
+/** Returns why stored credentials cannot be decrypted, for the operator; null: they can. */
+async function secretProblem(
+  { secret: setSecret, databaseUrl, dataDirectory }: Config,
+  { manifest: { secretFingerprint }, secret }: OpenBackup,
+): Promise<string | null> {
+  const present = setSecret ?? (databaseUrl ? null : await findSecret(dataDirectory));
+  if (secretFingerprint === null || (present !== null && fingerprintOf(present) === secretFingerprint))
+    return null;
+  const where = databaseUrl || setSecret ? 'TIPLINE_SECRET' : `the file secret in ${dataDirectory}`;
+  const state = present === null ? `${where} is missing` : `${where} is not the secret of the backup`;
+  const remedy =
+    secret === null
+      ? 'Set it to that of the store that was backed up; otherwise credentials of sources and providers, webhooks and second factors must be set again.'
+      : 'The backup contains it: --write-secret writes it to a file.';
+  return `${state.charAt(0).toUpperCase()}${state.slice(1)}. ${remedy}`;
+}

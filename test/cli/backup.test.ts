@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/directories.ts';
+import { freshDatabase, hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
+import { run } from '../support/processes.ts';
+import { createKey, emptyStore, type Service, serve, total } from '../support/service.ts';
+
+const LINES = 1_200;
+const PASSPHRASE = 'a passphrase of the tests';
+
+/** A disk of two megabytes, or null where this user may make none. */
+function smallDisk(): { directory: string; remove(): void } | null {
+  const directory = join(temporaryDirectory(), 'disk');
+  mkdirSync(directory);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', directory], { stdio: 'pipe' });
+  } catch {
+    return null;
+  }
+  return { directory, remove: () => execFileSync('umount', [directory]) };
+}
+
+const disk = smallDisk();
+afterAll(() => disk?.remove());
+
+describe('tipline backup and tipline restore', () => {
+  const files = temporaryDirectory();
+  const [backup, passphrase] = [join(files, 'store.backup'), join(files, 'passphrase')];
+  let service: Service;
+  let key: string;
+
+  beforeAll(async () => {
+    writeFileSync(passphrase, `${PASSPHRASE}\n`);
+    const list = join(files, 'list.txt');
+    writeFileSync(list, Array.from({ length: LINES }, (_, i) => `h${i}.test-feed.net\n`).join(''));
+    service = await serve({ TIPLINE_DATA_DIR: emptyStore() });
+    await service.command('import', list, '--source', 'Ours', '--tlp', 'GREEN');
+    key = await createKey(service);
+  });
+  afterAll(() => service.stop());
+
+  it('writes a backup while a server runs, readable by its owner only', async () => {
+    const { code, stdout } = await service.command(
+      'backup',
+      backup,
+      '--passphrase-file',
+      passphrase,
+      '--json',
+    );
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { indicators: LINES, encrypted: true }]);
+    expect(statSync(backup).mode & 0o777).toBe(0o600);
+    expect(readdirSync(files).filter((name) => name.startsWith('.'))).toEqual([]);
+    expect(readdirSync(service.directory).filter((name) => name.startsWith('backup-'))).toEqual([]);
+  });
+
+  it('does not overwrite a file without --force', async () => {
+    const before = readFileSync(backup);
+    const { code, stderr } = await service.command('backup', backup);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`${backup} exists already; --force replaces it`),
+    ]);
+    expect(readFileSync(backup).equals(before)).toBe(true);
+  });
+
+  it('replaces a file with --force, and makes it readable by its owner only', async () => {
+    const path = join(files, 'plain.backup');
+    writeFileSync(path, 'something else');
+    chmodSync(path, 0o644);
+    const { code, stderr } = await service.command('backup', path, '--force');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('does not contain the secret')]);
+    expect([statSync(path).mode & 0o777, readFileSync(path)[0]]).toEqual([0o600, 0x1f]);
+  });
+
+  it('rejects a short passphrase', async () => {
+    writeFileSync(join(files, 'short'), 'too short\n');
+    const { code, stderr } = await service.command(
+      'backup',
+      join(files, 'x'),
+      '--passphrase-file',
+      join(files, 'short'),
+    );
+    expect([code, stderr]).toEqual([2, expect.stringContaining('at least 12 characters')]);
+  });
+
+  it.skipIf(!disk)('reports a full disk, and leaves no part of a backup', async () => {
+    const { code, stderr } = await service.command('backup', join(String(disk?.directory), 'store.backup'));
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/disk\/store\.backup cannot be used: .*(space|full)/),
+    ]);
+    expect(readdirSync(String(disk?.directory))).toEqual([]);
+  });
+
+  it('does not restore into a directory that a server uses, or that has a store', async () => {
+    const restore = (...more: string[]) =>
+      service.command('restore', backup, '--passphrase-file', passphrase, ...more);
+    const used = await restore('--replace', service.directory);
+    expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('is in use by process')]);
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    const { code, stderr } = await run(['restore', backup, '--passphrase-file', passphrase], { env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`add --replace "${env.TIPLINE_DATA_DIR}"`)]);
+    const wrong = await run(['restore', backup, '--passphrase-file', passphrase, '--replace', '/data'], {
+      env,
+    });
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--replace names another store')]);
+  });
+
+  it('restores nothing with a wrong passphrase, or without one', async () => {
+    const directory = join(temporaryDirectory(), 'data');
+    const env = { TIPLINE_DATA_DIR: directory };
+    const attempt = async (path: string, ...more: string[]) => {
+      const { code, stderr } = await run(['restore', path, ...more], { env });
+      return [code, stderr, existsSync(join(directory, 'pgdata'))];
+    };
+    const other = join(files, 'other');
+    writeFileSync(other, 'another passphrase');
+    expect(await attempt(backup, '--passphrase-file', other)).toEqual([
+      1,
+      expect.stringContaining('the passphrase is wrong'),
+      false,
+    ]);
+    expect(await attempt(backup)).toEqual([
+      2,
+      expect.stringContaining('is encrypted: --passphrase-file'),
+      false,
+    ]);
+    expect(existsSync(directory) ? readdirSync(directory) : []).toEqual([]);
+  });
+
+  it.skipIf(!hasPostgres)('restores into PostgreSQL and from there into a data directory', async () => {
+    const { url, drop } = await freshDatabase();
+    const secret = join(files, 'secret');
+    const env = nodeSettings(url, { TIPLINE_DATA_DIR: temporaryDirectory() });
+    const options = ['--passphrase-file', passphrase];
+    const first = await run(['restore', backup, ...options, '--write-secret', secret], { env });
+    expect([first.code, first.stderr]).toEqual([
+      0,
+      expect.stringContaining('TIPLINE_SECRET is not the secret'),
+    ]);
+    expect(readFileSync(secret, 'utf8')).toBe(readFileSync(join(service.directory, 'secret'), 'utf8'));
+
+    const node = await serve({ ...env, TIPLINE_SECRET: readFileSync(secret, 'utf8').trim() });
+    expect(await total(node, key)).toBe(LINES);
+    const database = `PostgreSQL at ${new URL(url).host}${new URL(url).pathname}`;
+    const used = await node.command('restore', backup, ...options, '--replace', database);
+    expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('The database is in use')]);
+    const second = join(files, 'from-postgres.backup');
+    expect((await node.command('backup', second, ...options)).code).toBe(0);
+    await node.stop();
+
+    const directory = join(temporaryDirectory(), 'data');
+    const last = await run(['restore', second, ...options, '--json'], {
+      env: { TIPLINE_DATA_DIR: directory },
+    });
+    expect([last.code, JSON.parse(last.stdout)]).toMatchObject([
+      0,
+      { indicators: LINES, secretProblem: null },
+    ]);
+    const restored = await serve({ TIPLINE_DATA_DIR: directory });
+    expect(await total(restored, key)).toBe(LINES);
+    await restored.stop();
+    await drop();
+  });
+
+  it.skipIf(!hasPostgres)('moves a store to PostgreSQL, once no server uses it', async () => {
+    const { url, drop } = await freshDatabase();
+    const move = () => run(['move', '--to', '-'], { env: service.env, input: `${url}\n` });
+    const used = await move();
+    expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('is in use by process')]);
+    await service.stop();
+    const { code, stdout } = await move();
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`Moved ${LINES} indicators`)]);
+    const secret = readFileSync(join(service.directory, 'secret'), 'utf8').trim();
+    const keys = await run(['keys', 'list', '--json'], {
+      env: nodeSettings(url, { TIPLINE_SECRET: secret }),
+    });
+    expect(JSON.parse(keys.stdout)).toMatchObject([{ name: 'test' }]);
+    const again = await service.command('keys', 'list');
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining(`was moved to PostgreSQL at ${new URL(url).host}`),
+    ]);
+    await drop();
+  });
+});

@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { Finding } from '../../src/doctor/finding.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+import { run } from '../support/processes.ts';
+import { emptyStore } from '../support/service.ts';
+
+/** Depends on the machine. */
+const isOfStore = ({ check }: Finding) => check !== 'clock' && check !== 'disk space';
+
+it('tipline doctor exits with 2 for warnings only, and with 1 for errors', async () => {
+  const env = { TIPLINE_DATA_DIR: emptyStore() };
+  const warned = await run(['doctor', '--json'], { env });
+  const findings = (JSON.parse(warned.stdout) as Finding[]).filter(isOfStore);
+  expect(findings.filter(({ status }) => status !== 'ok')).toMatchObject([
+    { check: 'backup', status: 'warning' },
+  ]);
+  expect(warned.code).toBe(2);
+  const wrong = await run(['doctor'], { env: { ...env, PORT: 'http' } });
+  expect([wrong.code, wrong.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^error {4}configuration: .*PORT must be/s),
+  ]);
+});
+
+it('tipline doctor finds nothing wrong with a store that has a backup', async () => {
+  const env = { TIPLINE_DATA_DIR: emptyStore() };
+  await run(['backup', join(temporaryDirectory(), 'backup')], { env });
+  const { stdout } = await run(['doctor', '--json'], { env });
+  expect((JSON.parse(stdout) as Finding[]).filter(isOfStore).filter(({ status }) => status !== 'ok')).toEqual(
+    [],
+  );
+});
