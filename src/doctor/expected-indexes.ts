@@ -96,6 +96,7 @@ export const INDEXES: readonly string[] = [
   'indicator_source_files',
   'indicator_source_pkey',
   'indicator_source_source',
+  'indicator_summary_expiry_pkey',
   'indicator_summary_pkey',
   'indicator_swept',
   'indicator_tag_summary_empty',
