@@ -52,7 +52,7 @@ export async function replaceStore(
   await clearLeftovers(directory);
   if (!replace && (await hasStore(directory)))
     throw new TargetError('The data directory has a store already.');
-  requireRoom(directory, indicators * BYTES_AN_INDICATOR + BYTES_BESIDES);
+  requireRoom(directory, indicators * BYTES_AN_INDICATOR + BYTES_BESIDES, 'the restored store');
   const name = randomUUID();
   const path = (file: string, state: string) => join(directory, `${file}.${state}-${name}`);
   const [next, replaced, nextSecret] = [path(PGDATA, NEXT), path(PGDATA, REPLACED), path('secret', NEXT)];
@@ -88,12 +88,13 @@ async function clearLeftovers(directory: string): Promise<void> {
   for (const name of names) await rm(join(directory, name), { recursive: true, force: true });
 }
 
-function requireRoom(directory: string, bytes: number): void {
+/** @param purpose what needs so many bytes, for the message @throws {TargetError} when fewer are free */
+export function requireRoom(directory: string, bytes: number, purpose: string): void {
   const free = diskOf(directory).free();
   if (free >= bytes) return;
   const megabytes = (of: number) => Math.ceil(of / 1024 / 1024);
   throw new TargetError(
-    `The disk of ${directory} has ${megabytes(free)} MB free, and the restored store needs some ${megabytes(bytes)} MB.`,
+    `The disk of ${directory} has ${megabytes(free)} MB free, and ${purpose} needs some ${megabytes(bytes)} MB.`,
   );
 }
 
