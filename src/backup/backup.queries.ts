@@ -168,7 +168,7 @@ export async function dropSchema(db: Db, name: string): Promise<void> {
 const isOwnedByExtension = (catalogue: string) =>
   sql`exists (select from pg_depend where classid = ${sql.lit(catalogue)}::regclass and objid = o.oid and deptype = 'e')`;
 
-/** The objects of a schema that belong neither to a table nor to an extension: kind, name and, to drop them, whether others depend on them. */
+/** The kinds and names of the objects in the current schema that belong neither to a table nor to an extension. */
 const otherObjects = sql`
   select 'sequence' as kind, oid::regclass::text as name from pg_class as o
   where relnamespace = ${OWN} and relkind = 'S' and not ${isOwnedByExtension('pg_class')}
@@ -263,6 +263,7 @@ async function audit(
     .executeTakeFirstOrThrow();
   await writeAudit(trx, by, { action, object: { kind: 'store', id }, before: null, after, reason: null });
 }
+
 /** Returns the time of the last complete backup by `tipline backup`; null: none is known. */
 export async function findLastBackup(db: Db): Promise<Date | null> {
   const row = await db.selectFrom('meta').select('value').where('name', '=', LAST_BACKUP).executeTakeFirst();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskOf, requireSpace } from '../db/embedded/disk-guard.ts';
 import { openEmbeddedSession } from '../db/embedded/embedded-session.ts';
@@ -49,14 +49,14 @@ export async function replaceStore(
   { indicators, secret, replace }: { indicators: number; secret: string | null; replace: boolean },
   fill: (session: Session) => Promise<void>,
 ): Promise<void> {
+  await clearLeftovers(directory);
   if (!replace && (await hasStore(directory)))
     throw new TargetError('The data directory has a store already.');
-  requireRoom(directory, indicators * BYTES_AN_INDICATOR + BYTES_BESIDES);
+  requireRoom(directory, indicators * BYTES_AN_INDICATOR + BYTES_BESIDES, 'the restored store');
   const name = randomUUID();
-  const [present, next, replaced] = ['', `.restore-${name}`, `.replaced-${name}`].map((suffix) =>
-    join(directory, PGDATA + suffix),
-  ) as [string, string, string];
-  const nextSecret = join(directory, `secret.${name}`);
+  const path = (file: string, state: string) => join(directory, `${file}.${state}-${name}`);
+  const [next, replaced, nextSecret] = [path(PGDATA, NEXT), path(PGDATA, REPLACED), path('secret', NEXT)];
+  const present = join(directory, PGDATA);
   try {
     const session = await openEmbeddedSession(next);
     try {
@@ -70,16 +70,31 @@ export async function replaceStore(
     if (secret !== null) await rename(nextSecret, join(directory, 'secret'));
     await unmarkMoved(directory);
   } finally {
-    for (const path of [next, nextSecret, replaced]) await rm(path, { recursive: true, force: true });
+    for (const leftover of [next, nextSecret, replaced]) await rm(leftover, { recursive: true, force: true });
   }
 }
 
-function requireRoom(directory: string, bytes: number): void {
+/** Parts of names: of what is being restored, and of a store that is being replaced. */
+const [NEXT, REPLACED] = ['restore', 'replaced'];
+
+/** Deletes what a killed restore has left; one that was killed between its two renames is undone. */
+async function clearLeftovers(directory: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) =>
+    /^(pgdata|secret)\.(restore|replaced)-/.test(name),
+  );
+  const replaced = names.find((name) => name.startsWith(`${PGDATA}.${REPLACED}-`));
+  if (replaced !== undefined && !(await hasStore(directory)))
+    await rename(join(directory, replaced), join(directory, PGDATA));
+  for (const name of names) await rm(join(directory, name), { recursive: true, force: true });
+}
+
+/** @param purpose what needs so many bytes, for the message @throws {TargetError} when fewer are free */
+export function requireRoom(directory: string, bytes: number, purpose: string): void {
   const free = diskOf(directory).free();
   if (free >= bytes) return;
   const megabytes = (of: number) => Math.ceil(of / 1024 / 1024);
   throw new TargetError(
-    `The disk of ${directory} has ${megabytes(free)} MB free, and the restored store needs some ${megabytes(bytes)} MB.`,
+    `The disk of ${directory} has ${megabytes(free)} MB free, and ${purpose} needs some ${megabytes(bytes)} MB.`,
   );
 }
 

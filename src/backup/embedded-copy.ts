@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Db } from '../db/database.ts';
-import { pingDatabase } from '../db/database.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Db, pingDatabase } from '../db/database.ts';
 import { PGDATA } from '../db/open.ts';
 import { checkpoint } from './backup.queries.ts';
+import { requireRoom } from './data-directory.ts';
 
 /** Copies that a killed command has left are deleted after this time. */
 const LEFTOVER_MS = 86_400_000;
@@ -14,8 +15,8 @@ const PING_MS = 5_000;
 const COPY_NAME = /^backup-[0-9a-f-]{36}$/;
 
 /**
- * Runs `use` with a copy of the embedded database as of one moment. Only while its files are copied does all other work wait; what is read
- * afterwards is the copy.
+ * Runs `use` with a copy of the embedded database as of one moment. All other work waits while its files are
+ * copied, and goes on while the rows are read from the copy.
  * @param db the database, perhaps that of another process
  * @throws when the disk has no room for the copy
  */
@@ -30,13 +31,12 @@ export async function withEmbeddedCopy<T>(
     await db.connection().execute(async (connection) => {
       // Fewer changes are read again from the log when the copy is opened.
       await checkpoint(connection);
-      await requireRoom(dataDirectory, await sizeOf(from));
-      let pinged = performance.now();
-      await copyDirectory(from, to, async () => {
-        if (performance.now() - pinged < PING_MS) return;
-        await pingDatabase(connection);
-        pinged = performance.now();
-      });
+      requireRoom(dataDirectory, await sizeOf(from), 'a backup, which copies the database there,');
+      const copying = copyDirectory(from, to).then(() => true);
+      // An error of the copy is that of the race, or comes after one of the connection.
+      copying.catch(() => {});
+      do await pingDatabase(connection);
+      while (!(await Promise.race([copying, delay(PING_MS, false, { ref: false })])));
       // The connection was kept, so nothing else was written meanwhile.
       await pingDatabase(connection);
     });
@@ -52,15 +52,6 @@ async function removeLeftovers(dataDirectory: string): Promise<void> {
     const age = Date.now() - (await stat(path)).mtimeMs;
     if (age > LEFTOVER_MS) await rm(path, { recursive: true, force: true });
   }
-}
-
-async function requireRoom(directory: string, bytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(directory);
-  if (bavail * bsize >= bytes) return;
-  const megabytes = (of: number) => Math.ceil(of / 1024 / 1024);
-  throw new Error(
-    `The disk of ${directory} has ${megabytes(bavail * bsize)} MB free, and a backup copies the database of ${megabytes(bytes)} MB there first.`,
-  );
 }
 
 async function filesOf(directory: string): Promise<{ path: string; isDirectory: boolean }[]> {
@@ -79,14 +70,11 @@ async function sizeOf(directory: string): Promise<number> {
   return bytes;
 }
 
-async function copyDirectory(from: string, to: string, afterFile: () => Promise<void>): Promise<void> {
+async function copyDirectory(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 });
   for (const { path, isDirectory } of await filesOf(from)) {
-    if (isDirectory) await copyDirectory(join(from, path), join(to, path), afterFile);
-    else {
-      // File systems that can share the blocks of both files do.
-      await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE);
-      await afterFile();
-    }
+    if (isDirectory) await copyDirectory(join(from, path), join(to, path));
+    // File systems that can share the blocks of both files do.
+    else await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE);
   }
 }

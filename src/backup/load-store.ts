@@ -18,7 +18,7 @@ import {
 } from './backup.queries.ts';
 import { countLines, type StoreSnapshot } from './write-backup.ts';
 
-/** Thrown when a database cannot take a store; nothing has been changed. */
+/** Thrown when a place cannot take a store or a copy of it; nothing has been changed. */
 export class TargetError extends Error {
   override name = 'TargetError';
 }
@@ -119,6 +119,6 @@ async function prepareTarget({ db, kind }: Session, replace: boolean): Promise<v
     .filter((name) => !known.has(name) && !MIGRATION_TABLES.includes(name));
   if (foreign.length > 0)
     throw new TargetError(
-      `The database also has tables that this version of Tipline does not know (${foreign.join(', ')}): use another database.`,
+      `The database also has tables that are not of this version of Tipline (${foreign.join(', ')}): use another database.`,
     );
 }

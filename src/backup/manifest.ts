@@ -44,7 +44,7 @@ export interface End {
   tables: Record<string, TableEnd>;
 }
 
-/** Returns what tells one secret from another without revealing it. */
+/** Returns a text that differs between secrets and does not reveal them. */
 export function fingerprintOf(secret: string): string {
   return Buffer.from(hkdfSync('sha256', secret, 'tipline', 'fingerprint in backups', 16)).toString('hex');
 }

@@ -84,7 +84,7 @@ async function openArchive(path: string, pieces: AsyncIterable<Buffer>): Promise
   };
   const head = await next();
   if (head?.name !== MANIFEST_ENTRY) throw new BackupError(`${path} is not a backup of Tipline.`);
-  const manifest = await readManifest(path, head.content);
+  const manifest = await checkVersion(path, parse<Manifest>(path, head));
   let ahead = await next();
   const secret = ahead?.name === SECRET_ENTRY ? ahead.content.toString('utf8').trim() : null;
   if (secret !== null) ahead = await next();
@@ -102,7 +102,7 @@ async function openArchive(path: string, pieces: AsyncIterable<Buffer>): Promise
 
   async function verify(): Promise<void> {
     if (ahead?.name !== END_ENTRY) throw changed(path, `${ahead?.name ?? 'the end'} is not where it belongs`);
-    const end = JSON.parse(ahead.content.toString('utf8')) as End;
+    const end = parse<End>(path, ahead);
     if (end.manifest !== sha256(head?.content ?? Buffer.alloc(0))) throw changed(path, MANIFEST_ENTRY);
     for (const { name } of manifest.tables) {
       const [stated, found] = [end.tables[name], read.get(name)];
@@ -122,8 +122,15 @@ async function drain(pieces: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of pieces);
 }
 
-async function readManifest(path: string, content: Buffer): Promise<Manifest> {
-  const manifest = JSON.parse(content.toString('utf8')) as Manifest;
+function parse<T>(path: string, { name, content }: { name: string; content: Buffer }): T {
+  try {
+    return JSON.parse(content.toString('utf8')) as T;
+  } catch {
+    throw changed(path, `${name} is not JSON`);
+  }
+}
+
+async function checkVersion(path: string, manifest: Manifest): Promise<Manifest> {
   const isKnown = manifest.format === FORMAT && (await migrationNames()).includes(manifest.schema);
   if (isKnown) return manifest;
   throw new BackupError(

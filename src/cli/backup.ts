@@ -25,6 +25,9 @@ interface BackupOptions {
   json?: boolean;
 }
 
+/** Codes of errors that concern the file, and not the connection to the database. */
+const FILE_ERRORS = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS'];
+
 export const PASSPHRASE_OPTION = '--passphrase-file <path>';
 
 export function backupCommand(): Command {
@@ -44,7 +47,11 @@ export function backupCommand(): Command {
 async function backup(path: string, { passphraseFile, force, json }: BackupOptions): Promise<void> {
   const config = readConfig();
   requireStore(config);
-  if (!force && (await exists(path))) throw new UsageError(`${path} exists already; --force replaces it.`);
+  if (await exists(path)) {
+    if (!force) throw new UsageError(`${path} exists already; --force replaces it.`);
+    // The file that replaces it gets its mode.
+    if ((await stat(path)).isFile()) await chmod(path, 0o600);
+  }
   const passphrase = passphraseFile === undefined ? undefined : await readPassphrase(passphraseFile, true);
   process.stderr.write(`Store: ${storeName(config)}\n`);
   const started = performance.now();
@@ -60,13 +67,14 @@ async function backup(path: string, { passphraseFile, force, json }: BackupOptio
     withStoreSnapshot(session, { secret, now }, async (snapshot: StoreSnapshot) => {
       const bytes = writeBackup(snapshot, { secret, ...(passphrase !== undefined && { passphrase }) });
       await pipeline(Readable.from(bytes), output.stream, { signal: interrupted.signal }).catch((error) => {
-        throw new Error(fileProblem(error, path) ?? (error as Error).message, { cause: error });
+        throw FILE_ERRORS.includes(error.code)
+          ? new Error(fileProblem(error, path), { cause: error })
+          : error;
       });
       return snapshot.manifest;
     });
   const commit = async (db: Db) => {
     await output.commit();
-    await chmod(path, 0o600);
     await recordBackup(db, cliActor(now)).catch((error) =>
       process.stderr.write(`The time of the backup was not recorded: ${(error as Error).message}\n`),
     );
@@ -121,7 +129,7 @@ async function fromEmbedded(config: Config, write: Write, commit: Commit): Promi
   }
 }
 
-const exists = (path: string) =>
+export const exists = (path: string) =>
   stat(path).then(
     () => true,
     () => false,

@@ -10,7 +10,7 @@ import type { Config } from '../config/settings.ts';
 import { lastMigration } from '../db/migrate.ts';
 import { openPostgresSession } from '../db/postgres/postgres-session.ts';
 import type { Session } from '../db/session.ts';
-import { PASSPHRASE_OPTION, readPassphrase, summaryOf } from './backup.ts';
+import { exists, PASSPHRASE_OPTION, readPassphrase, summaryOf } from './backup.ts';
 import { cliActor, print, storeName } from './dependencies.ts';
 import { outputPath, UsageError } from './options.ts';
 
@@ -55,12 +55,14 @@ async function restore(path: string, options: RestoreOptions): Promise<void> {
   });
   const { manifest, secret } = backup;
   try {
-    if (options.writeSecret !== undefined) await writeSecretTo(options.writeSecret, secret);
+    if (options.writeSecret !== undefined) await requireSecret(options.writeSecret, secret);
     const now = new Date();
     const fill = (session: Session) => load(session, backup, { now, replace: options.replace !== undefined });
     await (config.databaseUrl
       ? intoPostgres(config.databaseUrl, options.replace !== undefined, store, fill)
       : intoEmbedded(config, options.replace !== undefined, store, backup, fill));
+    if (options.writeSecret !== undefined)
+      await writeFile(options.writeSecret, `${secret}\n`, { mode: 0o600, flag: 'wx' });
     const problem = await secretProblem(config, backup);
     if (options.json)
       return print(JSON.stringify({ store, ...summaryOf(manifest, passphrase), secretProblem: problem }));
@@ -85,9 +87,10 @@ async function load(
   await recordRestore(session.db, cliActor(now), manifest);
 }
 
-async function writeSecretTo(path: string, secret: string | null): Promise<void> {
+/** @throws {UsageError} when the secret cannot be written to a new file later */
+async function requireSecret(path: string, secret: string | null): Promise<void> {
   if (secret === null) throw new UsageError('The backup does not contain the secret (--write-secret).');
-  await writeFile(path, `${secret}\n`, { mode: 0o600, flag: 'wx' });
+  if (await exists(path)) throw new UsageError(`${path} exists already (--write-secret).`);
 }
 
 const confirmation = (store: string) =>

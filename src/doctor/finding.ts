@@ -2,9 +2,9 @@
 export interface Finding {
   check: string;
   status: 'ok' | 'warning' | 'error';
-  /** What was found. */
+  /** The state that was found, without a full stop. */
   message: string;
-  /** What to do; absent: nothing. */
+  /** The action to take; absent: none. */
   remedy?: string;
 }
 

@@ -132,7 +132,7 @@ const HEADER =
   /^(age-encryption\.org\/v1\n-> scrypt ([A-Za-z0-9+/]{22}) ([1-9]\d?)\n([A-Za-z0-9+/]{43})\n---) ([A-Za-z0-9+/]{43})\n$/;
 
 /**
- * Yields the decrypted form of a stream. What has been yielded is authentic; that it is complete is only certain at the end.
+ * Yields the decrypted form of a stream. Yielded bytes are authentic; that they are complete is only certain at the end.
  * @throws {AgeError} for another format or another way of encryption, a wrong passphrase, and bytes that were changed, moved or cut off
  */
 export async function* decryptAge(source: AsyncIterable<Buffer>, passphrase: string): AsyncGenerator<Buffer> {

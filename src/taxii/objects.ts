@@ -66,7 +66,7 @@ export async function nextObjects(
   if (given && given.history !== history)
     throw new ApiError('gone', 'The store has been restored since: begin without next and added_after.');
   const place = stated === null ? null : await findChangePlace(db, stated);
-  // What a client has of a history that is lost is not known: it gets everything.
+  // The client may have objects of a history that is lost, and nobody can say which: it gets everything.
   const [after, start] = place?.isLost && !given ? [null, null] : [stated, place];
   const from = start?.number ?? 0;
   const base: Held['base'] = start && [start.revision, start.modified];

@@ -1,5 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readPassphrase } from '../../src/cli/backup.ts';
 import { AgeError, decryptAge, encryptAge } from '../../src/secrets/age.ts';
+import { temporaryDirectory } from '../support/directories.ts';
 
 const PASSPHRASE = 'correct horse battery';
 /** Cheap: what scrypt costs is no concern of these tests. */
@@ -104,5 +108,20 @@ describe('files in the age format', () => {
     await expect(decrypt(Buffer.from(file, 'latin1'))).rejects.toThrow(
       'not encrypted with a passphrase alone',
     );
+  });
+});
+
+describe('the passphrase of a new backup', () => {
+  const file = (text: string) => {
+    const path = join(temporaryDirectory(), 'passphrase');
+    writeFileSync(path, text);
+    return path;
+  };
+
+  it('is the first line of a file, and has at least 12 characters', async () => {
+    expect(await readPassphrase(file('a long passphrase\r\nnot this\n'), true)).toBe('a long passphrase');
+    await expect(readPassphrase(file('too short\n'), true)).rejects.toThrow('at least 12 characters');
+    await expect(readPassphrase(file('\n'), false)).rejects.toThrow('must hold the passphrase; it is empty');
+    expect(await readPassphrase(file('short'), false)).toBe('short');
   });
 });

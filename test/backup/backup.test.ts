@@ -1,11 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DERIVED_TABLES } from '../../src/backup/manifest.ts';
+import { moveStore } from '../../src/backup/move-store.ts';
 import { openBackup } from '../../src/backup/read-backup.ts';
 import { type StoreSnapshot, writeBackup } from '../../src/backup/write-backup.ts';
 import type { Db } from '../../src/db/database.ts';
-import { MIGRATION_TABLES } from '../../src/db/migrate.ts';
+import { MIGRATION_TABLES, migrate } from '../../src/db/migrate.ts';
 import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
 import { openBrowser } from '../app/browser.ts';
@@ -98,7 +99,12 @@ describe.each(PLACES)('a backup of a store on %s', (sourceName, newPlace) => {
     source.clock.now = new Date(NOW.getTime() + 60_000);
     serialAfter = await serialOf(source);
   });
-  afterAll(() => source.close());
+  afterAll(() => close());
+  let isClosed = false;
+  const close = async () => {
+    if (!isClosed) await source.close();
+    isClosed = true;
+  };
 
   /** Reads the serial of a zone, which must not fall. */
   async function serialOf(harness: Harness): Promise<number> {
@@ -230,4 +236,52 @@ describe.each(PLACES)('a backup of a store on %s', (sourceName, newPlace) => {
       });
     },
   );
+
+  describe.each(sourceName === 'embedded' ? PLACES.slice(1) : [])('moved to %s', (_, newTarget) => {
+    let target: Place;
+    let moved: Harness;
+    let kept: Awaited<ReturnType<typeof responses>>;
+    let cursor: string;
+    const by = { who: 'cli:test', now: NOW };
+    const move = () => moveStore({ from: place.at, to: target.at, toName: 'PostgreSQL at test', by });
+    beforeAll(async () => {
+      kept = await responses(source, filled.key, true);
+      cursor = await lastCursor(source, filled.key);
+      taxii.next = (await objects(source, 'limit=7')).next;
+      await close();
+    });
+    afterAll(() => moved.close());
+
+    it('stays as it was when the database has a store already', async () => {
+      target = await newTarget();
+      await target.withSession(({ db }) => migrate(db));
+      await expect(move()).rejects.toThrow('has a store already');
+      expect(readdirSync(place.at)).not.toContain('moved');
+    });
+
+    it('gives the same responses, ETags and versions', async () => {
+      target = await newTarget();
+      await move();
+      moved = await harnessOn(target);
+      moved.clock.now = source.clock.now;
+      expect(await responses(moved, filled.key, true)).toEqual(kept);
+    });
+
+    it('keeps cursors, pages of TAXII and sessions', async () => {
+      expect((await changesAfter(moved, filled.key, cursor)).json().changes).toEqual([]);
+      await moved.load([indicatorRecord('DOMAIN', 'new.test-feed.net')]);
+      expect((await changesAfter(moved, filled.key, cursor)).json().changes).toHaveLength(1);
+      expect((await objects(moved, `next=${taxii.next}`)).statusCode).toBe(200);
+      const browser = openBrowser(moved);
+      for (const [name, value] of filled.cookies) browser.cookies.set(name, value);
+      expect((await browser.send('GET', '/app/session')).json().account.email).toBe(
+        'administrator@example.org',
+      );
+    });
+
+    it('is not opened any more where it was', async () => {
+      await expect(place.open()).rejects.toThrow('was moved to PostgreSQL at test');
+      await expect(move()).rejects.toThrow('was moved to PostgreSQL at test');
+    });
+  });
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Manifest } from '../../src/backup/manifest.ts';
@@ -187,7 +188,7 @@ describe('a backup', () => {
     expect(await migrationNames()).toContain(manifest.schema);
   });
 
-  describe.each(PLACES)('that is damaged, restored on %s', (_, newPlace) => {
+  describe.each(PLACES)('that is damaged, restored on %s', (name, newPlace) => {
     let place: Place;
     const restore = async (path: string, replace: boolean) => {
       const backup = await openBackup(path, async () => PASSPHRASE);
@@ -201,7 +202,8 @@ describe('a backup', () => {
       place = await newPlace();
     });
 
-    it('leaves nothing in an empty place', async () => {
+    // On the embedded database both are the same: a directory beside is filled.
+    it.skipIf(name === 'embedded')('leaves nothing in an empty place', async () => {
       await expect(restore(await broken(), false)).rejects.toThrow(BackupError);
       expect(await place.isEmpty()).toBe(true);
     });
@@ -211,13 +213,21 @@ describe('a backup', () => {
       await db.updateTable('revision').set({ value: 7 }).execute();
       await close();
       await expect(restore(await broken(), true)).rejects.toThrow(BackupError);
+      expect(await place.leftovers()).toEqual([]);
       await place.withSession(async ({ db: kept }) => {
         expect(await kept.selectFrom('revision').select('value').execute()).toEqual([{ value: 7 }]);
-        expect((await kept.introspection.getTables()).filter(({ schema }) => schema !== 'public')).toEqual(
-          [],
-        );
       });
     });
+
+    it.runIf(name === 'embedded')(
+      'is not restored over a store that a killed restore was replacing',
+      async () => {
+        renameSync(join(place.at, 'pgdata'), join(place.at, 'pgdata.replaced-1'));
+        mkdirSync(join(place.at, 'pgdata.restore-1'));
+        await expect(restore(written(plain), false)).rejects.toThrow('has a store already');
+        expect(await place.leftovers()).toEqual([]);
+      },
+    );
 
     it('is not restored into a store without being asked to replace it', async () => {
       await expect(restore(written(plain), false)).rejects.toThrow('has a store already');

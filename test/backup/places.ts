@@ -25,6 +25,8 @@ export interface Place {
   load(snapshot: StoreSnapshot, options: LoadOptions): Promise<void>;
   /** Whether there is nothing: neither a store nor parts of one. */
   isEmpty(): Promise<boolean>;
+  /** Returns what a restore that failed has left beside the store. */
+  leftovers(): Promise<string[]>;
   /** Runs `use` with a connection to the store, which nobody else has. */
   withSession<T>(use: (session: Session) => Promise<T>): Promise<T>;
 }
@@ -62,6 +64,7 @@ async function embedded(): Promise<Place> {
         ),
       ),
     isEmpty: async () => readdirSync(directory).length === 0,
+    leftovers: async () => readdirSync(directory).filter((name) => !['pgdata', 'secret'].includes(name)),
     withSession: (use) =>
       withLock(directory, async () => {
         const session = await openStoreIn(directory);
@@ -89,6 +92,11 @@ async function postgres(): Promise<Place> {
     read: (_, use) => withSession((session) => withStoreSnapshot(session, TAKEN, use)),
     load: (snapshot, options) => withSession((session) => loadStore(session, snapshot, options)),
     isEmpty: () => withSession(async ({ db }) => (await db.introspection.getTables()).length === 0),
+    leftovers: () =>
+      withSession(async ({ db }) => {
+        const schemas = await db.introspection.getSchemas();
+        return schemas.map(({ name }) => name).filter((name) => name.startsWith('tipline'));
+      }),
     withSession,
   };
 }

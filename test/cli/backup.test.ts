@@ -36,6 +36,8 @@ afterAll(() => disk?.remove());
 describe('tipline backup and tipline restore', () => {
   const files = temporaryDirectory();
   const [backup, passphrase] = [join(files, 'store.backup'), join(files, 'passphrase')];
+  /** Not encrypted: what encryption costs does not matter here. */
+  const plain = join(files, 'plain.backup');
   let service: Service;
   let key: string;
 
@@ -74,23 +76,11 @@ describe('tipline backup and tipline restore', () => {
   });
 
   it('replaces a file with --force, and makes it readable by its owner only', async () => {
-    const path = join(files, 'plain.backup');
-    writeFileSync(path, 'something else');
-    chmodSync(path, 0o644);
-    const { code, stderr } = await service.command('backup', path, '--force');
+    writeFileSync(plain, 'something else');
+    chmodSync(plain, 0o644);
+    const { code, stderr } = await service.command('backup', plain, '--force');
     expect([code, stderr]).toEqual([0, expect.stringContaining('does not contain the secret')]);
-    expect([statSync(path).mode & 0o777, readFileSync(path)[0]]).toEqual([0o600, 0x1f]);
-  });
-
-  it('rejects a short passphrase', async () => {
-    writeFileSync(join(files, 'short'), 'too short\n');
-    const { code, stderr } = await service.command(
-      'backup',
-      join(files, 'x'),
-      '--passphrase-file',
-      join(files, 'short'),
-    );
-    expect([code, stderr]).toEqual([2, expect.stringContaining('at least 12 characters')]);
+    expect([statSync(plain).mode & 0o777, readFileSync(plain)[0]]).toEqual([0o600, 0x1f]);
   });
 
   it.skipIf(!disk)('reports a full disk, and leaves no part of a backup', async () => {
@@ -103,17 +93,23 @@ describe('tipline backup and tipline restore', () => {
   });
 
   it('does not restore into a directory that a server uses, or that has a store', async () => {
-    const restore = (...more: string[]) =>
-      service.command('restore', backup, '--passphrase-file', passphrase, ...more);
-    const used = await restore('--replace', service.directory);
+    const used = await service.command('restore', plain, '--replace', service.directory);
     expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('is in use by process')]);
     const env = { TIPLINE_DATA_DIR: emptyStore() };
-    const { code, stderr } = await run(['restore', backup, '--passphrase-file', passphrase], { env });
+    const { code, stderr } = await run(['restore', plain], { env });
     expect([code, stderr]).toEqual([2, expect.stringContaining(`add --replace "${env.TIPLINE_DATA_DIR}"`)]);
-    const wrong = await run(['restore', backup, '--passphrase-file', passphrase, '--replace', '/data'], {
-      env,
-    });
+    const wrong = await run(['restore', plain, '--replace', '/data'], { env });
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--replace names another store')]);
+  });
+
+  it.skipIf(!disk)('does not restore onto a disk that is too small', async () => {
+    const directory = String(disk?.directory);
+    const { code, stderr } = await run(['restore', plain], { env: { TIPLINE_DATA_DIR: directory } });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('MB free, and the restored store needs some'),
+    ]);
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   it('restores nothing with a wrong passphrase, or without one', async () => {
@@ -167,9 +163,8 @@ describe('tipline backup and tipline restore', () => {
       0,
       { indicators: LINES, secretProblem: null },
     ]);
-    const restored = await serve({ TIPLINE_DATA_DIR: directory });
-    expect(await total(restored, key)).toBe(LINES);
-    await restored.stop();
+    const csv = await run(['export', '--format', 'csv'], { env: { TIPLINE_DATA_DIR: directory } });
+    expect(csv.stdout.trim().split('\n')).toHaveLength(LINES + 1);
     await drop();
   });
 
@@ -181,11 +176,6 @@ describe('tipline backup and tipline restore', () => {
     await service.stop();
     const { code, stdout } = await move();
     expect([code, stdout]).toEqual([0, expect.stringContaining(`Moved ${LINES} indicators`)]);
-    const secret = readFileSync(join(service.directory, 'secret'), 'utf8').trim();
-    const keys = await run(['keys', 'list', '--json'], {
-      env: nodeSettings(url, { TIPLINE_SECRET: secret }),
-    });
-    expect(JSON.parse(keys.stdout)).toMatchObject([{ name: 'test' }]);
     const again = await service.command('keys', 'list');
     expect([again.code, again.stderr]).toEqual([
       1,

@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../support/directories.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { freshDatabase, hasPostgres } from '../support/postgres-nodes.ts';
 
-/** What a release answered on its store; scripts/make-upgrade-fixture.mjs. */
+/** The responses of a release on its store; scripts/make-upgrade-fixture.mjs. */
 interface Facts {
   key: string;
   /** Of a session. */
