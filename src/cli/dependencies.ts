@@ -3,11 +3,14 @@ import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Logger } from 'pino';
 import type { AuditActor } from '../audit/audit.queries.ts';
-import { readConfig } from '../config/config.ts';
+import { systemClock } from '../clock.ts';
+import { readConfig, tlsFiles } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { type DatabaseOptions, NoDatabaseError, openDatabase, PGDATA } from '../db/open.ts';
+import { openTls, type TicketKeys, type Tls } from '../http/tls.ts';
 import { importersInThreads } from '../importers/parser-threads.ts';
 import { readingInThreads } from '../lookup/reading-threads.ts';
 import { httpUrl } from '../model/normalize-url.ts';
@@ -128,6 +131,16 @@ function storeName({ databaseUrl, dataDirectory }: StoreSettings): string {
 
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** Opens TLS for the server of this process; undefined: it is not configured. */
+export async function openServerTls(
+  config: Parameters<typeof tlsFiles>[0],
+  log: Logger,
+  ticketKeys: TicketKeys,
+): Promise<Tls | undefined> {
+  const files = tlsFiles(config);
+  return files ? openTls(files, { clock: systemClock, log, ticketKeys }) : undefined;
 }
 
 type OutboundSettings = Pick<Config, 'outboundNetworks'>;

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
+import type { Logger } from 'pino';
 import { systemClock } from '../clock.ts';
 import { readConfig, widestOf } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { openProviderClient } from '../enrichment/providers/provider-client.ts';
+import { rotateTicketKeys } from '../http/tls.ts';
 import { countLookup, createJobStats } from '../metrics/state-metrics.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
@@ -16,6 +18,7 @@ import {
   openImporter,
   openOutboundClient,
   openSecrets,
+  openServerTls,
   openStore,
   print,
   requireStore,
@@ -77,12 +80,15 @@ async function work(): Promise<void> {
 
 /** Serves the health and metrics of the worker if WORKER_PORT is set, and returns the URL. */
 async function openWorkerApp(
-  { host, workerPort: port }: Pick<Config, 'host' | 'workerPort'>,
-  deps: WorkerAppDeps,
+  config: Config,
+  deps: WorkerAppDeps & { logger: Logger },
   open: (() => Promise<void>)[],
 ): Promise<string | null> {
+  const { host, workerPort: port } = config;
   if (port === undefined) return null;
-  const app = await buildWorkerApp(deps);
+  const tls = await openServerTls(config, deps.logger, rotateTicketKeys);
+  if (tls) open.unshift(tls.close);
+  const app = await buildWorkerApp({ ...deps, tls });
   open.unshift(() => app.close());
   return listen(app, { host, port, setting: 'WORKER_PORT' });
 }

@@ -12,13 +12,14 @@ import { registerEtag } from './conditional.ts';
 import { ApiError } from './errors.ts';
 import type { Metrics } from './metrics.ts';
 import { needsKey, type RouteTable, refuseBadHeaders, refuseLongUrl } from './routing.ts';
-import { registerSecurityHeaders } from './security-headers.ts';
+import { registerSecurityHeaders, type SecurityHeaders } from './security-headers.ts';
 
 interface PipelineOptions extends KeyAuthenticationOptions {
   sessions: SessionOptions;
   routes: RouteTable;
   urls: CachedUrls;
   metrics: Pick<Metrics, 'observeResponses'>;
+  securityHeaders: SecurityHeaders;
   /** Once aborted, each connection is closed after its response. */
   stopping: AbortSignal;
   /** Sends a page with status 404 if a browser requests an unknown path. @returns whether it was sent */
@@ -52,7 +53,7 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
     if (scope && !stopping.aborted && urls.send(request, reply)) return reply;
   });
   registerEtag(app);
-  registerSecurityHeaders(app);
+  registerSecurityHeaders(app, options.securityHeaders);
   metrics.observeResponses(app);
 }
 

@@ -3,6 +3,7 @@ import type { KnownKeys } from '../api-keys/known-keys.ts';
 import type { Database } from '../db/database.ts';
 import type { Spool } from '../exports/spool.ts';
 import type { ResponseCache } from '../http/cache/response-cache.ts';
+import type { Tls } from '../http/tls.ts';
 import type { ListedValues } from '../lookup/listed-values.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
 import type { JobStats } from './state-metrics.ts';
@@ -170,6 +171,20 @@ function replicaMetrics(readStats: NonNullable<Database['readStats']>): ProcessM
       },
     },
   ];
+}
+
+/** Registers the metrics of TLS. */
+export function registerTlsMetrics(registry: Registry, tls: Pick<Tls, 'expiresAt'>): void {
+  registerAll(registry, [
+    {
+      kind: 'gauge',
+      name: 'tipline_tls_certificate_expiry_timestamp_seconds',
+      help: 'When the TLS certificate in use expires.',
+      // Of processes that have not all read a new file yet, the earliest.
+      aggregator: 'min',
+      samples: () => [[{}, tls.expiresAt().getTime() / 1000]],
+    },
+  ]);
 }
 
 /** Registers the metrics of the worker of this process. */

@@ -53,7 +53,7 @@ onEveryEngine((engine) => {
     const readStats = () => ({ primary: 1, replica: 2, failed: 0, replicas: 1, usable: 1 });
     tipline = await startHarness(
       { open: async () => ({ ...(await engine.open()), readStats }) },
-      { jobStats },
+      { jobStats, tls: { options: {}, applyTo: () => {}, expiresAt: () => NOW } },
     );
     await tipline.loadRun([indicatorRecord('DOMAIN', 'a.example')]);
     await tipline.newKey({ name: 'soon', expiresAt: new Date(NOW.getTime() + 86_400_000) });
