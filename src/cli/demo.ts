@@ -10,7 +10,7 @@ import { refreshStatistics } from '../db/statistics.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
 import { findExample } from '../sample/sample.queries.ts';
 import { loadSample } from '../sample/sample.service.ts';
-import { cliActor, print, withDatabase } from './dependencies.ts';
+import { cliActor, print, traceIfConfigured, withDatabase } from './dependencies.ts';
 import { UsageError } from './options.ts';
 import { firstStartLines, startServer } from './serve.ts';
 import { openLog, type RunningServer } from './server-process.ts';
@@ -30,6 +30,7 @@ async function demo(): Promise<void> {
   // The commands that it prints would need the certificates of their authorities.
   if (tlsFiles(config))
     throw new UsageError('The demo serves plain HTTP only: unset TIPLINE_TLS_CERT, or use tipline serve.');
+  await traceIfConfigured(config, (message, reason) => logger.warn({ reason }, message));
   const { logger, path } = openDemoLog(config.logLevel, config.dataDirectory, process.stderr.isTTY);
   let key = '';
   let example: string | undefined;

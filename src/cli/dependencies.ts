@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { AuditActor } from '../audit/audit.queries.ts';
 import { systemClock } from '../clock.ts';
-import { readConfig, tlsFiles } from '../config/config.ts';
+import { exposeOtelVariables, readConfig, tlsFiles } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { type DatabaseOptions, NoDatabaseError, openDatabase, PGDATA } from '../db/open.ts';
@@ -19,6 +19,7 @@ import { type Outbound, openOutbound } from '../outbound/outbound.ts';
 import { addressProblem } from '../outbound/ssrf-guard.ts';
 import { CODE, ROOT } from '../root.ts';
 import { type SecretBox, secretBox } from '../secrets/secret-box.ts';
+import { startTracing, stopTracing } from '../tracing/tracing.ts';
 import { VERSION } from '../version.ts';
 import { ensureShippedLists } from '../whitelist/whitelist.service.ts';
 import { UsageError } from './options.ts';
@@ -86,6 +87,7 @@ export async function withDatabase<T>(
   { creates = false, createsTables = creates }: { creates?: boolean; createsTables?: boolean } = {},
 ): Promise<T> {
   const config = readConfig();
+  await traceIfConfigured(config, (message, reason) => process.stderr.write(`${message}: ${reason}\n`));
   if (!creates) requireStore(config);
   process.stderr.write(`Store: ${storeName(config)}\n`);
   const database = await openStore(config, {
@@ -100,6 +102,7 @@ export async function withDatabase<T>(
     return await use(database, config);
   } finally {
     await database.close();
+    await stopTracing();
   }
 }
 
@@ -127,6 +130,19 @@ function storeName({ databaseUrl, dataDirectory }: StoreSettings): string {
   if (databaseUrl === undefined) return resolve(dataDirectory);
   const { host, pathname } = new URL(databaseUrl);
   return `PostgreSQL at ${host}${pathname}`;
+}
+
+/**
+ * Starts tracing if a collector is configured; call it before the log is opened, which then has the ids of spans.
+ * @param report called with a message when spans cannot be sent
+ */
+export async function traceIfConfigured(
+  { otlpEndpoint }: Pick<Config, 'otlpEndpoint'>,
+  report: (message: string, reason: string) => void,
+): Promise<void> {
+  if (otlpEndpoint === undefined) return;
+  exposeOtelVariables();
+  await startTracing((reason) => report('traces are not sent', reason));
 }
 
 export function print(line: string): void {

@@ -21,6 +21,7 @@ import { createJobStats } from '../metrics/state-metrics.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
 import { ROOT } from '../root.ts';
 import { type CommunityRules, communityRules } from '../sigma/community-rules.ts';
+import { stopTracing } from '../tracing/tracing.ts';
 import { VERSION } from '../version.ts';
 import {
   clusterMetrics,
@@ -38,6 +39,7 @@ import {
   print,
   readTexts,
   sessionSecret,
+  traceIfConfigured,
 } from './dependencies.ts';
 import type { RunningServer } from './server-process.ts';
 import { listen, listenDirectly, openLog, stopOnSignals } from './server-process.ts';
@@ -117,7 +119,7 @@ interface StartOptions {
 export async function startServer(
   config: Config,
   {
-    logger = openLog(config.logLevel),
+    logger: given,
     prepare = async () => {},
     secondary = false,
     collectMetrics,
@@ -125,8 +127,10 @@ export async function startServer(
   }: StartOptions = {},
 ): Promise<RunningServer> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+  await traceIfConfigured(config, (message, reason) => logger.warn({ reason }, message));
+  const logger = given ?? openLog(config.logLevel);
   /** Functions that close open resources; the last one opened comes first. */
-  const open: (() => Promise<void>)[] = [];
+  const open: (() => Promise<void>)[] = [stopTracing];
   const stopping = new AbortController();
   const close = async () => {
     for (const closeOne of open.splice(0)) await closeOne();

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { redactKeys } from '../http/request-log.ts';
 import { systemReason } from '../model/system-error.ts';
+import { currentTracing } from '../tracing/tracing.ts';
 
 interface Port {
   host: string;
@@ -89,7 +90,9 @@ export interface RunningServer {
 
 /** Opens the log, one JSON object a line; by default on standard error, because standard output is for users. */
 export function openLog(level: string, destination: DestinationStream = pino.destination(2)): Logger {
-  return pino({ level, serializers: { req: requestForLog } }, destination);
+  const tracing = currentTracing();
+  const mixin = tracing && (() => tracing.currentIds() ?? {});
+  return pino({ level, serializers: { req: requestForLog }, ...(mixin && { mixin }) }, destination);
 }
 
 /** Returns a request for the log, without headers and without API keys in its URL. */

@@ -11,6 +11,7 @@ import { rotateTicketKeys } from '../http/tls.ts';
 import { countLookup, createJobStats } from '../metrics/state-metrics.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
+import { stopTracing } from '../tracing/tracing.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
 import { buildWorkerApp, type WorkerAppDeps } from '../worker/worker-app.ts';
@@ -23,6 +24,7 @@ import {
   print,
   requireStore,
   sessionSecret,
+  traceIfConfigured,
 } from './dependencies.ts';
 import type { SecretSettings } from './secret.ts';
 import { listen, openLog, stopOnSignals } from './server-process.ts';
@@ -35,10 +37,11 @@ export function workerCommand(): Command {
 
 async function work(): Promise<void> {
   const config = readConfig({ serving: true });
+  await traceIfConfigured(config, (message, reason) => log.warn({ reason }, message));
   const log = openLog(config.logLevel);
   const onError = (err: Error) => log.warn({ err }, 'store connection error');
   /** Functions that close open resources; the last one opened comes first. */
-  const open: (() => Promise<void>)[] = [];
+  const open: (() => Promise<void>)[] = [stopTracing];
   const close = async () => {
     for (const closeOne of open.splice(0)) await closeOne();
   };

@@ -124,6 +124,13 @@ export function oidcConfig(config: Config): OidcConfig | null {
   };
 }
 
+/** Sets the variables of OpenTelemetry that stand in `.env` for its SDK, which reads the environment only. */
+export function exposeOtelVariables(envFile = '.env'): void {
+  if (!existsSync(envFile)) return;
+  for (const [name, value] of Object.entries(parseEnv(readFileSync(envFile, 'utf8'))))
+    if (name.startsWith('OTEL_')) process.env[name] ??= value;
+}
+
 const PREFIX = 'TIPLINE_';
 /** Variables with this prefix that clients read; they may be set in the same shell. */
 const CLIENT_VARIABLES = ['TIPLINE_KEY'];

@@ -189,6 +189,10 @@ export const SETTINGS = {
   metricsToken: setting('METRICS_TOKEN', secret(/^\S{16,}$/, 'at least 16 characters long, without blanks'), {
     meaning: 'bearer token for `/metrics`, at least 16 characters; without it `/metrics` is closed',
   }),
+  otlpEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', url('http:', 'https:'), {
+    example: 'http://127.0.0.1:4318',
+    meaning: 'OpenTelemetry collector that gets traces (OTLP over HTTP); without it there are none',
+  }),
   logLevel: setting('LOG_LEVEL', oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), {
     default: 'info',
     meaning:

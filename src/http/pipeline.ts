@@ -13,6 +13,7 @@ import { ApiError } from './errors.ts';
 import type { Metrics } from './metrics.ts';
 import { needsKey, type RouteTable, refuseBadHeaders, refuseLongUrl } from './routing.ts';
 import { registerSecurityHeaders, type SecurityHeaders } from './security-headers.ts';
+import { traceRequests } from './trace-requests.ts';
 
 interface PipelineOptions extends KeyAuthenticationOptions {
   sessions: SessionOptions;
@@ -32,6 +33,7 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
   const [requireAccount, tryAccount] = [requireSession(sessions), trySession(sessions)];
   const requireKey = authenticator(options);
 
+  traceRequests(app, options);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (stopping.aborted) reply.header('connection', 'close');

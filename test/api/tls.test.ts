@@ -1,5 +1,9 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openTls } from '../../src/http/tls.ts';
+import { openTls, type Tls } from '../../src/http/tls.ts';
+import { createJobStats } from '../../src/metrics/state-metrics.ts';
+import { memoryStore } from '../../src/rate-limit/memory.ts';
+import { buildWorkerApp } from '../../src/worker/worker-app.ts';
 import { PASSWORD, signedIn } from '../app/browser.ts';
 import { selfSigned } from '../support/certificates.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -9,6 +13,11 @@ import { handshake, send, type TlsResponse, writeIdentity } from '../support/tls
 const LIST = '/api/v1/indicators?pageSize=10';
 const own = selfSigned('localhost');
 const SLOW = { intervalMs: 100, minBytes: 200 };
+
+function open(): Promise<Tls> {
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  return openTls(writeIdentity(own), { clock: () => NOW, log, ticketKeys: () => {} });
+}
 
 async function listening(tipline: Harness): Promise<number> {
   return Number(new URL(await tipline.app.listen({ port: 0, host: '127.0.0.1' })).port);
@@ -20,8 +29,7 @@ onEveryEngine((engine) => {
   let key: string;
 
   beforeAll(async () => {
-    const log = { info: () => {}, warn: () => {}, error: () => {} };
-    const tls = await openTls(writeIdentity(own), { clock: () => NOW, log, ticketKeys: () => {} });
+    const tls = await open();
     tipline = await startHarness(engine, { tls, hstsDays: 30, slowBodies: SLOW });
     await tipline.load([indicatorRecord('DOMAIN', 'a.example')]);
     key = await tipline.newKey();
@@ -107,6 +115,27 @@ onEveryEngine((engine) => {
       const seconds = body.match(/^tipline_tls_certificate_expiry_timestamp_seconds (\S+)$/m)?.[1];
       expect(Number(seconds)).toBe(Date.parse('2099-12-31T23:59:59Z') / 1000);
     });
+  });
+
+  it('a worker serves its metrics with TLS, too', async () => {
+    const tls = await open();
+    const worker = await buildWorkerApp({
+      database: tipline,
+      rateLimits: memoryStore(),
+      clock: () => NOW,
+      metricsToken: METRICS_TOKEN,
+      jobStats: createJobStats(),
+      tls,
+      stopping: new AbortController().signal,
+      logger: pino({ level: 'silent' }),
+    });
+    const address = await worker.listen({ port: 0, host: '127.0.0.1' });
+    const { body } = await send(`${address.replace('127.0.0.1', 'localhost')}/metrics`, own.cert, {
+      headers: { authorization: `Bearer ${METRICS_TOKEN}`, connection: 'close' },
+    });
+    await worker.close();
+    await tls.close();
+    expect(body).toMatch(/^tipline_tls_certificate_expiry_timestamp_seconds \d+$/m);
   });
 
   it('without TLS no response asks browsers for HTTPS', async () => {
