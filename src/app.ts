@@ -114,7 +114,7 @@ import { whitelistRoutes } from './whitelist/whitelist.routes.ts';
 export interface AppDeps {
   database: Pick<
     Database,
-    'diskProblem' | 'requireSpace' | 'db' | 'kind' | 'read' | 'readStats' | 'revisions'
+    'connectionStats' | 'diskProblem' | 'requireSpace' | 'db' | 'kind' | 'read' | 'readStats' | 'revisions'
   >;
   spool: Spool;
   /** Third-party Sigma rules; null: there are none. */
@@ -266,6 +266,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     keys,
     rateLimits: deps.rateLimits,
     readStats: deps.database.readStats,
+    connectionStats: deps.database.connectionStats,
     spool: deps.spool,
     listed,
   });

@@ -33,6 +33,7 @@ export function registerServerMetrics(
     keys,
     rateLimits,
     readStats,
+    connectionStats,
     spool,
     listed,
   }: {
@@ -40,6 +41,7 @@ export function registerServerMetrics(
     keys: Pick<KnownKeys, 'stats'>;
     rateLimits: Pick<RateLimitStore, 'stats'>;
     readStats: Database['readStats'];
+    connectionStats: Database['connectionStats'];
     spool: Pick<Spool, 'usage'>;
     listed: Pick<ListedValues, 'size'>;
   },
@@ -138,7 +140,18 @@ export function registerServerMetrics(
       samples: () => [[{}, spool.usage().failures]],
     },
     ...(readStats ? replicaMetrics(readStats) : []),
+    ...(connectionStats ? [connectionMetric(connectionStats)] : []),
   ]);
+}
+
+function connectionMetric(stats: NonNullable<Database['connectionStats']>): ProcessMetric {
+  return {
+    kind: 'gauge',
+    name: 'tipline_database_connections',
+    help: 'Connections to the primary, by state: used, idle, and waiting for one.',
+    labels: ['state'],
+    samples: () => by('state', { ...stats() }),
+  };
 }
 
 function replicaMetrics(readStats: NonNullable<Database['readStats']>): ProcessMetric[] {

@@ -57,9 +57,10 @@ onEveryEngine((engine) => {
     const jobStats = createJobStats();
     countJob(jobStats, 'sweep', false, 0.1);
     countLookup(jobStats, 'virustotal', 'answered');
+    const connectionStats = () => ({ used: 1, idle: 0, waiting: 0 });
     const readStats = () => ({ primary: 1, replica: 2, failed: 0, replicas: 1, usable: 1 });
     tipline = await startHarness(
-      { open: async () => ({ ...(await engine.open()), readStats }) },
+      { open: async () => ({ ...(await engine.open()), readStats, connectionStats }) },
       { jobStats, tls: { options: {}, applyTo: () => {}, expiresAt: () => NOW } },
     );
     await tipline.loadRun([indicatorRecord('DOMAIN', 'a.example')]);

@@ -37,6 +37,7 @@ const HEALTHY = {
   [`tipline_rate_limit_store_failures_total{${NODE}}`]: always(0),
   [`tipline_database_reads_total{${NODE}, server="primary"}`]: growing(10),
   [`tipline_database_reads_total{${NODE}, server="replica"}`]: growing(600),
+  [`tipline_database_connections{${NODE}, state="waiting"}`]: always(0),
   [`tipline_replica_failures_total{${NODE}}`]: always(0),
   [`tipline_export_failures_total{${NODE}}`]: always(0),
   [`tipline_jobs_total{${NODE}, queue="sweep", result="done"}`]: growing(1),
@@ -73,6 +74,7 @@ const CASES: [string, Record<string, string>, string?][] = [
     { 'server="primary"': growingThen(10, 600), 'server="replica"': growingThen(600, 0) },
     'job="tipline"',
   ],
+  ['TiplineConnectionsExhausted', { tipline_database_connections: then(0, 7) }, NODE],
   ['TiplineReplicaFailing', { tipline_replica_failures: growingThen(0, 5) }, 'job="tipline"'],
   ['TiplineExportsFail', { tipline_export_failures: growingThen(0, 1) }, 'job="tipline"'],
   [
