@@ -96,7 +96,7 @@ export async function openTls(
   files: TlsFiles,
   { clock, log, ticketKeys, handshakeTimeoutMs = HANDSHAKE_MS }: TlsDeps,
 ): Promise<Tls> {
-  let used = await readPair(files);
+  let used = parsePair(await readPair(files), files);
   let problem: string | null = null;
   let ticketKey: Buffer | undefined;
   const servers: Server[] = [];
@@ -110,12 +110,16 @@ export async function openTls(
   const reload = async () => {
     try {
       const read = await readPair(files);
+      if (!isSame(read, used.context)) {
+        used = parsePair(read, files);
+        for (const server of servers) server.setSecureContext(options());
+        log.info(
+          { file: files.certificate, until: validUntil(used.certificate) },
+          'TLS certificate reloaded',
+        );
+        warnOfDates();
+      }
       problem = null;
-      if (isSame(read, used)) return;
-      used = read;
-      for (const server of servers) server.setSecureContext(options());
-      log.info({ file: files.certificate, until: validUntil(used.certificate) }, 'TLS certificate reloaded');
-      warnOfDates();
     } catch (error) {
       const { message } = error as Error;
       if (message !== problem)
@@ -152,17 +156,27 @@ export async function openTls(
 const validFrom = ({ validFrom: from }: X509Certificate) => new Date(from);
 const validUntil = ({ validTo }: X509Certificate) => new Date(validTo);
 
+/** The content of both files. */
 interface Pair {
-  certificate: X509Certificate;
-  context: SecureContextOptions & { cert: Buffer; key: Buffer };
+  cert: Buffer;
+  key: Buffer;
 }
 
-const isSame = ({ context: a }: Pair, { context: b }: Pair) => a.cert.equals(b.cert) && a.key.equals(b.key);
+interface ParsedPair {
+  certificate: X509Certificate;
+  context: SecureContextOptions & Pair;
+}
+
+const isSame = (a: Pair, b: Pair) => a.cert.equals(b.cert) && a.key.equals(b.key);
 
 /** @throws {ConfigError} */
 async function readPair(files: TlsFiles): Promise<Pair> {
   const cert = await readSetting('TIPLINE_TLS_CERT', files.certificate);
-  const key = await readSetting('TIPLINE_TLS_KEY', files.key);
+  return { cert, key: await readSetting('TIPLINE_TLS_KEY', files.key) };
+}
+
+/** @throws {ConfigError} when they cannot be used, or not together */
+function parsePair({ cert, key }: Pair, files: TlsFiles): ParsedPair {
   const certificate = parseCertificate(cert, files.certificate);
   if (!certificate.checkPrivateKey(parseKey(key, files)))
     throw new ConfigError(

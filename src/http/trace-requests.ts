@@ -48,7 +48,7 @@ export function traceRequests(app: FastifyInstance, options: { trustedProxies: r
     });
     request.span.run(done);
   });
-  // What follows the reading of a body is called by the connection.
+  // After a body has been read, the connection calls the next hooks, which is outside of the span.
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.span) request.span.run(done);
     else done();

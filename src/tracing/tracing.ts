@@ -5,7 +5,7 @@ import type { NewSpan, Span, Tracing } from './span.ts';
  * `traced`. Without a collector nothing of OpenTelemetry is loaded, and `traced` only calls the work.
  */
 
-/** What work that is not traced may do with its span. */
+/** The part of a span that is given to the work. */
 type WorkSpan = Pick<Span, 'setAttributes' | 'fail' | 'headers'>;
 
 const NO_SPAN: WorkSpan = { setAttributes: () => {}, fail: () => {}, headers: () => ({}) };

@@ -94,25 +94,26 @@ describe('the protocol', () => {
     expect(await agreedOn(await port(), { ca: own.cert, ...options })).toBe(expected);
   });
 
-  it.each<[string, ConnectionOptions, string]>([
+  // The names of alerts differ between versions of OpenSSL.
+  it.each<[string, ConnectionOptions, RegExp]>([
     [
       'TLS 1.1',
       { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
-      'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION',
+      /ALERT_PROTOCOL_VERSION$/,
     ],
     [
       'suites without authenticated encryption',
       { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES256-SHA' },
-      'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
+      /ALERT_HANDSHAKE_FAILURE$/,
     ],
     [
       'suites without forward secrecy',
       { maxVersion: 'TLSv1.2', ciphers: 'AES128-GCM-SHA256:AES256-GCM-SHA384' },
-      'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
+      /ALERT_HANDSHAKE_FAILURE$/,
     ],
-    ['HTTP/2 alone', { ALPNProtocols: ['h2'] }, 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'],
+    ['HTTP/2 alone', { ALPNProtocols: ['h2'] }, /ALERT_NO_APPLICATION_PROTOCOL$/],
   ])('is not %s', async (_, options, code) => {
-    expect(await agreedOn(await port(), { ca: own.cert, ...options })).toBe(code);
+    expect(await agreedOn(await port(), { ca: own.cert, ...options })).toMatch(code);
   });
 
   it('does not renegotiate', async () => {
