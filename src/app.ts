@@ -64,6 +64,8 @@ import { lazyRequestLogs, RequestLog } from './http/request-log.ts';
 import { lazySerializers } from './http/routes.ts';
 import { MAX_HEADERS, readableUrl, routeTable } from './http/routing.ts';
 import { ErrorBody, VOCABULARIES } from './http/schema.ts';
+import { securityHeaders } from './http/security-headers.ts';
+import { serverOptions, type Tls } from './http/tls.ts';
 import { bodyValidator, parseQuerystring, queryValidator } from './http/validation.ts';
 import type { OpenImporter } from './importers/parser-threads.ts';
 import type { WidestNetworks } from './imports/import-context.ts';
@@ -81,7 +83,11 @@ import { lookupRoutes } from './lookup/lookup.routes.ts';
 import { LookupResult, LookupResults } from './lookup/lookup.schema.ts';
 import type { ReadTexts } from './lookup/reading.ts';
 import { MCP_ERRORS, mcpRoutes } from './mcp/mcp.routes.ts';
-import { registerServerMetrics, registerWorkerMetrics } from './metrics/process-metrics.ts';
+import {
+  registerServerMetrics,
+  registerTlsMetrics,
+  registerWorkerMetrics,
+} from './metrics/process-metrics.ts';
 import type { JobStats } from './metrics/state-metrics.ts';
 import { registerStateMetrics } from './metrics/state-metrics.ts';
 import { feedGroup, mispFeedRoutes } from './misp-feed/misp-feed.routes.ts';
@@ -108,7 +114,7 @@ import { whitelistRoutes } from './whitelist/whitelist.routes.ts';
 export interface AppDeps {
   database: Pick<
     Database,
-    'diskProblem' | 'requireSpace' | 'db' | 'kind' | 'read' | 'readStats' | 'revisions'
+    'connectionStats' | 'diskProblem' | 'requireSpace' | 'db' | 'kind' | 'read' | 'readStats' | 'revisions'
   >;
   spool: Spool;
   /** Third-party Sigma rules; null: there are none. */
@@ -150,6 +156,10 @@ export interface AppDeps {
   oidc: OidcProvider | null;
   /** The address of the application, for links to its pages; null: not configured. */
   publicAddress: string | null;
+  /** Absent: the server serves plain HTTP. */
+  tls?: Pick<Tls, 'options' | 'applyTo' | 'expiresAt'> | undefined;
+  /** Days for which browsers use HTTPS only; default: 0, none. */
+  hstsDays?: number;
   /** The minimum rate of bodies; default: 1 KiB a second. */
   slowBodies?: SlowBodies;
   logger?: FastifyBaseLogger;
@@ -201,13 +211,14 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     // A client that transfers nothing for so long is gone or hostile: others need the spool space that it holds.
     connectionTimeout: 120_000,
     // Node's own response to a request without Host has no body: refuseBadHeaders rejects such requests instead.
-    http: { requireHostHeader: false, maxHeaderSize: MAX_HEADERS },
+    ...serverOptions({ requireHostHeader: false, maxHeaderSize: MAX_HEADERS }, deps.tls),
     rewriteUrl: (request) => readableUrl(request.url ?? '/'),
     routerOptions: { maxParamLength: 16_384, querystringParser: parseQuerystring },
     schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
     clientErrorHandler: (error, socket) => handleClientError(error, socket as Socket),
   }).withTypeProvider<TypeBoxTypeProvider>();
   lazyRequestLogs(app);
+  deps.tls?.applyTo(app.server);
   drainConnections(app.server);
   cutSlowBodies(app.server, (socket) => sendErrorOnSocket(socket, 'request_timeout'), deps.slowBodies);
   // Node's response to an unknown Expect is a 417 without a body; RFC 9110 §10.1.1 permits the server to ignore it.
@@ -243,7 +254,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     throw routes.reject(request.method, request.url);
   });
   const responses = createResponseCache(revisions);
-  const urls = cachedUrls(responses);
+  const headers = securityHeaders(deps.hstsDays ?? 0);
+  const urls = cachedUrls(responses, headers);
   const keys = knownKeys(db, revisions);
   const listed = openListedValues(deps.database, deps.clock, filterFile(deps.lookupFilters), (err) =>
     app.log.warn({ err }, 'filters of look-ups not read or stored'),
@@ -254,9 +266,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     keys,
     rateLimits: deps.rateLimits,
     readStats: deps.database.readStats,
+    connectionStats: deps.database.connectionStats,
     spool: deps.spool,
     listed,
   });
+  if (deps.tls) registerTlsMetrics(metrics.registry, deps.tls);
   registerPipeline(app, {
     clock: deps.clock,
     rateLimits: deps.rateLimits,
@@ -269,6 +283,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     routes,
     urls,
     metrics,
+    securityHeaders: headers,
     sendNotFoundPage(request, reply) {
       if (!pages || !isUnknownPage(request)) return false;
       pages.send(reply.code(404));

@@ -38,6 +38,7 @@ const ORDER = [
   'root.ts',
   'version.ts',
   'threads.ts',
+  'tracing',
   'model',
   'config',
   'secrets',
@@ -93,7 +94,9 @@ describe('imports', () => {
     (file, entry) => {
       const own = folderOf(file);
       expect(ORDER).toContain(own);
-      const before = PURE.includes(own) ? ['threads.ts', 'model'] : ORDER.slice(0, ORDER.indexOf(own));
+      const before = PURE.includes(own)
+        ? ['threads.ts', 'tracing', 'model']
+        : ORDER.slice(0, ORDER.indexOf(own));
       const allowed = [own, ...before];
       expect(importsOf(entry).filter((path) => !allowed.includes(folderOf(path)))).toEqual([]);
     },

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry, type Registry } from 'prom-client';
+import { rotateTicketKeys, type TicketKeys } from '../http/tls.ts';
 import type { RunningServer } from './server-process.ts';
 import { stopOnSignals } from './server-process.ts';
 
@@ -21,6 +22,10 @@ interface Answer {
   metricsFor: number;
   text: string | null;
 }
+/** A message from the primary to each server process: the key of session tickets, in base64. */
+interface TicketKey {
+  ticketKey: string;
+}
 
 /** Returns whether this process is a server process that a primary has forked. */
 export const isClusterWorker = (): boolean => cluster.isWorker;
@@ -39,9 +44,15 @@ export async function startCluster(
   const commandLine = process.argv.slice(2);
   const execArgv = [...process.execArgv, ...CLUSTER_EXEC_ARGV];
   let stopping = false;
+  let ticketKey: TicketKey | undefined;
+  rotateTicketKeys((key) => {
+    ticketKey = { ticketKey: key.toString('base64') };
+    for (const worker of running()) if (worker.isConnected()) worker.send(ticketKey);
+  });
   const fork = (slot: number): Worker => {
     cluster.setupPrimary({ execArgv, args: slot === 0 ? commandLine : [...commandLine, SECONDARY] });
     const worker = cluster.fork();
+    worker.send(ticketKey as TicketKey);
     worker.on('message', async (message: Message) => {
       if (!('ask' in message)) return;
       const text = await all.clusterMetrics().catch(() => null);
@@ -66,9 +77,8 @@ export async function startCluster(
   };
   const stop = async () => {
     stopping = true;
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
     await Promise.all(
-      workers.map((worker) => {
+      running().map((worker) => {
         const ended = new Promise((done) => worker.once('exit', done));
         worker.process.kill('SIGTERM');
         return ended;
@@ -86,6 +96,8 @@ export async function startCluster(
     throw error;
   }
 }
+
+const running = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
 /** Resolves once the server process listens. A process that fails has reported the cause on standard error. */
 function listening(worker: Worker): Promise<RunningServer> {
@@ -106,6 +118,24 @@ export async function startClusterWorker(start: () => Promise<RunningServer>): P
     cluster.worker?.disconnect();
     throw error;
   }
+}
+
+/**
+ * Returns the key of session tickets that all server processes share: a client that comes back is handed to any of them.
+ * Called before anything else listens to the messages of the primary.
+ */
+export function clusterTicketKeys(): TicketKeys {
+  let last: Buffer | undefined;
+  const users: ((key: Buffer) => void)[] = [];
+  process.on('message', ({ ticketKey }: Partial<TicketKey>) => {
+    if (ticketKey === undefined) return;
+    last = Buffer.from(ticketKey, 'base64');
+    for (const use of users) use(last);
+  });
+  return (use) => {
+    users.push(use);
+    if (last) use(last);
+  };
 }
 
 /**

@@ -4,13 +4,14 @@ import { Command } from 'commander';
 import { type Logger, pino } from 'pino';
 import { findKeyByHash } from '../api-keys/api-keys.queries.ts';
 import { createKey } from '../api-keys/api-keys.service.ts';
-import { readConfig } from '../config/config.ts';
+import { readConfig, tlsFiles } from '../config/config.ts';
 import type { Database, Db } from '../db/database.ts';
 import { refreshStatistics } from '../db/statistics.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
 import { findExample } from '../sample/sample.queries.ts';
 import { loadSample } from '../sample/sample.service.ts';
-import { cliActor, print, withDatabase } from './dependencies.ts';
+import { cliActor, print, traceIfConfigured, withDatabase } from './dependencies.ts';
+import { UsageError } from './options.ts';
 import { ownCommand } from './own-command.ts';
 import { firstStartLines, startServer } from './serve.ts';
 import { openLog, type RunningServer } from './server-process.ts';
@@ -27,6 +28,10 @@ export function demoCommand(): Command {
 
 async function demo(): Promise<void> {
   const config = readConfig({ serving: true });
+  // The commands that it prints would need the certificates of their authorities.
+  if (tlsFiles(config))
+    throw new UsageError('The demo serves plain HTTP only: unset TIPLINE_TLS_CERT, or use tipline serve.');
+  await traceIfConfigured(config, (message, reason) => logger.warn({ reason }, message));
   const { logger, path } = openDemoLog(config.logLevel, config.dataDirectory, process.stderr.isTTY);
   let key = '';
   let example: string | undefined;

@@ -3,11 +3,14 @@ import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Logger } from 'pino';
 import type { AuditActor } from '../audit/audit.queries.ts';
-import { readConfig } from '../config/config.ts';
+import { systemClock } from '../clock.ts';
+import { exposeOtelVariables, readConfig, tlsFiles } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { type DatabaseOptions, NoDatabaseError, openDatabase, PGDATA } from '../db/open.ts';
+import { openTls, type TicketKeys, type Tls } from '../http/tls.ts';
 import { importersInThreads } from '../importers/parser-threads.ts';
 import { readingInThreads } from '../lookup/reading-threads.ts';
 import { httpUrl } from '../model/normalize-url.ts';
@@ -16,6 +19,7 @@ import { type Outbound, openOutbound } from '../outbound/outbound.ts';
 import { addressProblem } from '../outbound/ssrf-guard.ts';
 import { CODE, ROOT } from '../root.ts';
 import { type SecretBox, secretBox } from '../secrets/secret-box.ts';
+import { startTracing, stopTracing } from '../tracing/tracing.ts';
 import { VERSION } from '../version.ts';
 import { ensureShippedLists } from '../whitelist/whitelist.service.ts';
 import { UsageError } from './options.ts';
@@ -83,6 +87,7 @@ export async function withDatabase<T>(
   { creates = false, createsTables = creates }: { creates?: boolean; createsTables?: boolean } = {},
 ): Promise<T> {
   const config = readConfig();
+  await traceIfConfigured(config, (message, reason) => process.stderr.write(`${message}: ${reason}\n`));
   if (!creates) requireStore(config);
   process.stderr.write(`Store: ${storeName(config)}\n`);
   const database = await openStore(config, {
@@ -97,6 +102,7 @@ export async function withDatabase<T>(
     return await use(database, config);
   } finally {
     await database.close();
+    await stopTracing();
   }
 }
 
@@ -139,8 +145,31 @@ export function storeName({ databaseUrl, dataDirectory }: StoreSettings): string
   return `PostgreSQL at ${host}${pathname}`;
 }
 
+/**
+ * Starts tracing if a collector is configured; call it before the log is opened, which then has the ids of spans.
+ * @param report called with a message when spans cannot be sent
+ */
+export async function traceIfConfigured(
+  { otlpEndpoint }: Pick<Config, 'otlpEndpoint'>,
+  report: (message: string, reason: string) => void,
+): Promise<void> {
+  if (otlpEndpoint === undefined) return;
+  exposeOtelVariables();
+  await startTracing((reason) => report('traces are not sent', reason));
+}
+
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** Opens TLS for the server of this process; undefined: it is not configured. */
+export async function openServerTls(
+  config: Parameters<typeof tlsFiles>[0],
+  log: Logger,
+  ticketKeys: TicketKeys,
+): Promise<Tls | undefined> {
+  const files = tlsFiles(config);
+  return files ? openTls(files, { clock: systemClock, log, ticketKeys }) : undefined;
 }
 
 type OutboundSettings = Pick<Config, 'outboundNetworks'>;

@@ -15,22 +15,34 @@ import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { createAccessTracker } from '../enrichment/access-tracker.ts';
 import { openSpool } from '../exports/spool.ts';
+import { redirectServer } from '../http/redirect-server.ts';
+import { rotateTicketKeys, type TicketKeys, type Tls } from '../http/tls.ts';
 import { createJobStats } from '../metrics/state-metrics.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
 import { ROOT } from '../root.ts';
 import { type CommunityRules, communityRules } from '../sigma/community-rules.ts';
+import { stopTracing } from '../tracing/tracing.ts';
 import { VERSION } from '../version.ts';
-import { clusterMetrics, isClusterWorker, SECONDARY, startCluster, startClusterWorker } from './cluster.ts';
+import {
+  clusterMetrics,
+  clusterTicketKeys,
+  isClusterWorker,
+  SECONDARY,
+  startCluster,
+  startClusterWorker,
+} from './cluster.ts';
 import {
   openImporter,
   openOutboundClient,
+  openServerTls,
   openStore,
   print,
   readTexts,
   sessionSecret,
+  traceIfConfigured,
 } from './dependencies.ts';
 import type { RunningServer } from './server-process.ts';
-import { listen, openLog, stopOnSignals } from './server-process.ts';
+import { listen, listenDirectly, openLog, stopOnSignals } from './server-process.ts';
 import { openWorker, startWithRetry } from './worker.ts';
 
 const WEB = fileURLToPath(new URL('dist/web/', ROOT));
@@ -51,12 +63,16 @@ export function serveCommand(): Command {
       const config = readConfig({ serving: true });
       if (isClusterWorker()) {
         const share = configOfProcess(config, secondary);
-        return startClusterWorker(() => startServer(share, { secondary, collectMetrics: clusterMetrics }));
+        const ticketKeys = clusterTicketKeys();
+        return startClusterWorker(() =>
+          startServer(share, { secondary, collectMetrics: clusterMetrics, ticketKeys }),
+        );
       }
       const server = await (config.processes > 1
         ? startCluster(config.processes, logExit(config))
         : startServer(config));
       print(`Tipline ${VERSION} listens on ${server.address} (${server.storage}).`);
+      if (server.redirects) print(`Requests to ${server.redirects} are redirected to it.`);
       print(`Reference: ${server.address}/api/docs`);
       for (const line of firstStartLines(server)) print(line);
     });
@@ -92,6 +108,8 @@ interface StartOptions {
   secondary?: boolean;
   /** Absent: this is the only server process. */
   collectMetrics?: AppDeps['collectMetrics'];
+  /** Default: keys of this process alone. */
+  ticketKeys?: TicketKeys;
 }
 
 /**
@@ -101,20 +119,25 @@ interface StartOptions {
 export async function startServer(
   config: Config,
   {
-    logger = openLog(config.logLevel),
+    logger: given,
     prepare = async () => {},
     secondary = false,
     collectMetrics,
+    ticketKeys = rotateTicketKeys,
   }: StartOptions = {},
 ): Promise<RunningServer> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+  await traceIfConfigured(config, (message, reason) => logger.warn({ reason }, message));
+  const logger = given ?? openLog(config.logLevel);
   /** Functions that close open resources; the last one opened comes first. */
-  const open: (() => Promise<void>)[] = [];
+  const open: (() => Promise<void>)[] = [stopTracing];
   const stopping = new AbortController();
   const close = async () => {
     for (const closeOne of open.splice(0)) await closeOne();
   };
   try {
+    const tls = await openServerTls(config, logger, ticketKeys);
+    if (tls) open.unshift(tls.close);
     const database = await openStore(config, {
       allowRemote: false,
       onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
@@ -171,9 +194,12 @@ export async function startServer(
       jobStats,
       logger,
       collectMetrics,
+      tls,
+      hstsDays: config.hstsDays,
     });
     open.unshift(() => closeApp(app));
     const address = await listen(app, { host: config.host, port: config.port, setting: 'PORT' });
+    const redirects = tls ? await openRedirects(config, tls, address, open) : null;
     if (jobStats) {
       // The server serves requests even while the worker cannot start.
       const worker = startWithRetry(
@@ -198,6 +224,7 @@ export async function startServer(
         });
     return {
       address,
+      redirects,
       firstStart: token && `${address}/first-start#${token}`,
       storage: `${database.kind} database, ${rateLimits.kind} key-value store`,
     };
@@ -221,6 +248,25 @@ async function readCommunityRules(
     log.error({ err }, 'community Sigma rules unreadable; bundles omit them');
     return null;
   }
+}
+
+/** Redirects plain HTTP if REDIRECT_PORT is set, and returns the URL. */
+async function openRedirects(
+  config: Config,
+  tls: Tls,
+  address: string,
+  open: (() => Promise<void>)[],
+): Promise<string | null> {
+  const { host, redirectPort } = config;
+  if (redirectPort === undefined) return null;
+  const port = Number(new URL(address).port) || 443;
+  const server = redirectServer({ tls, port, publicAddress: publicAddressOf(config) });
+  const url = await listenDirectly(server, { host, port: redirectPort, setting: 'REDIRECT_PORT' });
+  open.unshift(async () => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return url;
 }
 
 async function closeApp(app: FastifyInstance): Promise<void> {

@@ -1,20 +1,41 @@
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { redactKeys } from '../http/request-log.ts';
 import { systemReason } from '../model/system-error.ts';
+import { currentTracing } from '../tracing/tracing.ts';
+
+interface Port {
+  host: string;
+  port: number;
+  /** The name of the port's setting, for error messages. */
+  setting: string;
+}
 
 /**
  * Starts listening.
- * @param setting the name of the port's setting, for error messages
- * @returns the URL of the server for users, http://host:port
+ * @returns the URL of the server for users, http://host:port or https://host:port
  */
-export async function listen(
-  app: FastifyInstance,
-  { host, port, setting }: { host: string; port: number; setting: string },
-): Promise<string> {
+export async function listen(app: FastifyInstance, port: Port): Promise<string> {
+  await explained(app.listen({ host: addressToBind(port), port: port.port }), port);
+  return addressOf(app.server, port.host);
+}
+
+/** The same for a server without routes. */
+export async function listenDirectly(server: Server, port: Port): Promise<string> {
+  await explained(once(server.listen({ host: addressToBind(port), port: port.port }), 'listening'), port);
+  return addressOf(server, port.host);
+}
+
+/** On `localhost` Fastify would listen on ::1 with a second server, without the limits and later certificates of the first. */
+const addressToBind = ({ host }: Port) => (host === 'localhost' ? '127.0.0.1' : host);
+
+/** @throws an error that names host and port, when a server cannot listen on them */
+async function explained(listening: Promise<unknown>, { host, port, setting }: Port): Promise<void> {
   try {
-    await app.listen({ host, port });
+    await listening;
   } catch (error) {
     const reason = systemReason(error);
     if (reason === undefined) throw error;
@@ -22,12 +43,12 @@ export async function listen(
       throw new Error(`Port ${port} on ${host} is in use already. Choose another with ${setting}.`);
     throw new Error(`Cannot listen on HOST ${host}, ${setting} ${port}: ${reason}.`);
   }
-  return addressFor(host, (app.server.address() as AddressInfo).port);
 }
 
-function addressFor(host: string, port: number): string {
+function addressOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  return `http${server instanceof TlsServer ? 's' : ''}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /** Signals that request a graceful shutdown. */
@@ -55,8 +76,10 @@ export function stopOnSignals(close: () => Promise<void>, delayMs = 0): void {
 }
 
 export interface RunningServer {
-  /** The URL for users, http://host:port. */
+  /** The URL for users, http://host:port or https://host:port. */
   address: string;
+  /** The URL of the port that redirects to it; null: there is none. */
+  redirects: string | null;
   storage: string;
   /**
    * The link that creates the account of the first administrator, once and within one hour. null: an account
@@ -67,7 +90,9 @@ export interface RunningServer {
 
 /** Opens the log, one JSON object a line; by default on standard error, because standard output is for users. */
 export function openLog(level: string, destination: DestinationStream = pino.destination(2)): Logger {
-  return pino({ level, serializers: { req: requestForLog } }, destination);
+  const tracing = currentTracing();
+  const mixin = tracing && (() => tracing.currentIds() ?? {});
+  return pino({ level, serializers: { req: requestForLog }, ...(mixin && { mixin }) }, destination);
 }
 
 /** Returns a request for the log, without headers and without API keys in its URL. */

@@ -1,14 +1,17 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
+import type { Logger } from 'pino';
 import { systemClock } from '../clock.ts';
 import { readConfig, widestOf } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { openProviderClient } from '../enrichment/providers/provider-client.ts';
+import { rotateTicketKeys } from '../http/tls.ts';
 import { countLookup, createJobStats } from '../metrics/state-metrics.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
+import { stopTracing } from '../tracing/tracing.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
 import { buildWorkerApp, type WorkerAppDeps } from '../worker/worker-app.ts';
@@ -16,10 +19,12 @@ import {
   openImporter,
   openOutboundClient,
   openSecrets,
+  openServerTls,
   openStore,
   print,
   requireStore,
   sessionSecret,
+  traceIfConfigured,
 } from './dependencies.ts';
 import type { SecretSettings } from './secret.ts';
 import { listen, openLog, stopOnSignals } from './server-process.ts';
@@ -32,10 +37,11 @@ export function workerCommand(): Command {
 
 async function work(): Promise<void> {
   const config = readConfig({ serving: true });
+  await traceIfConfigured(config, (message, reason) => log.warn({ reason }, message));
   const log = openLog(config.logLevel);
   const onError = (err: Error) => log.warn({ err }, 'store connection error');
   /** Functions that close open resources; the last one opened comes first. */
-  const open: (() => Promise<void>)[] = [];
+  const open: (() => Promise<void>)[] = [stopTracing];
   const close = async () => {
     for (const closeOne of open.splice(0)) await closeOne();
   };
@@ -77,12 +83,15 @@ async function work(): Promise<void> {
 
 /** Serves the health and metrics of the worker if WORKER_PORT is set, and returns the URL. */
 async function openWorkerApp(
-  { host, workerPort: port }: Pick<Config, 'host' | 'workerPort'>,
-  deps: WorkerAppDeps,
+  config: Config,
+  deps: WorkerAppDeps & { logger: Logger },
   open: (() => Promise<void>)[],
 ): Promise<string | null> {
+  const { host, workerPort: port } = config;
   if (port === undefined) return null;
-  const app = await buildWorkerApp(deps);
+  const tls = await openServerTls(config, deps.logger, rotateTicketKeys);
+  if (tls) open.unshift(tls.close);
+  const app = await buildWorkerApp({ ...deps, tls });
   open.unshift(() => app.close());
   return listen(app, { host, port, setting: 'WORKER_PORT' });
 }

@@ -50,6 +50,11 @@ function missingSettings(config: Config, isSet: (name: string) => boolean, servi
       when: isSet('OIDC_ISSUER'),
       needs: ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'TIPLINE_PUBLIC_ADDRESS'],
     },
+    { of: 'TIPLINE_TLS_KEY is', when: isSet('TIPLINE_TLS_KEY'), needs: ['TIPLINE_TLS_CERT'] },
+    { of: 'TIPLINE_TLS_CERT is', when: isSet('TIPLINE_TLS_CERT'), needs: ['TIPLINE_TLS_KEY'] },
+    { of: 'TIPLINE_TLS_PASSPHRASE is', when: isSet('TIPLINE_TLS_PASSPHRASE'), needs: ['TIPLINE_TLS_KEY'] },
+    { of: 'REDIRECT_PORT is', when: isSet('REDIRECT_PORT'), needs: ['TIPLINE_TLS_CERT'] },
+    { of: 'TIPLINE_HSTS_DAYS is above 0', when: config.hstsDays > 0, needs: ['TIPLINE_TLS_CERT'] },
     { of: 'DATABASE_REPLICA_URLS is', when: isSet('DATABASE_REPLICA_URLS'), needs: ['DATABASE_URL'] },
     {
       of: 'TIPLINE_PROCESSES is more than 1',
@@ -75,6 +80,25 @@ export interface OidcConfig {
   trustEmail: boolean;
 }
 
+/** The files of TLS. */
+export interface TlsFiles {
+  /** The certificate and those of its authorities, in PEM. */
+  certificate: string;
+  /** Its private key, in PEM. */
+  key: string;
+  /** undefined: the key is not encrypted. */
+  passphrase: string | undefined;
+}
+
+/** Returns the files of TLS; null: the server serves plain HTTP. */
+export function tlsFiles({
+  tlsCertificate: certificate,
+  tlsKey: key,
+  tlsPassphrase: passphrase,
+}: Pick<Config, 'tlsCertificate' | 'tlsKey' | 'tlsPassphrase'>): TlsFiles | null {
+  return certificate && key ? { certificate, key, passphrase } : null;
+}
+
 /** Returns the address of the application for users, without a slash at its end; null: not configured. */
 export function publicAddressOf({ publicAddress }: Pick<Config, 'publicAddress'>): string | null {
   return publicAddress?.replace(/\/+$/, '') || null;
@@ -98,6 +122,13 @@ export function oidcConfig(config: Config): OidcConfig | null {
     name: config.oidcName,
     trustEmail: config.oidcTrustEmail,
   };
+}
+
+/** Sets the variables of OpenTelemetry that stand in `.env` for its SDK, which reads the environment only. */
+export function exposeOtelVariables(envFile = '.env'): void {
+  if (!existsSync(envFile)) return;
+  for (const [name, value] of Object.entries(parseEnv(readFileSync(envFile, 'utf8'))))
+    if (name.startsWith('OTEL_')) process.env[name] ??= value;
 }
 
 const PREFIX = 'TIPLINE_';

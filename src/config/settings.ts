@@ -75,6 +75,30 @@ export const SETTINGS = {
     default: '60',
     meaning: 'length of the window',
   }),
+  tlsCertificate: setting('TIPLINE_TLS_CERT', anyText, {
+    example: '/etc/tipline/tls.crt',
+    meaning:
+      'file with the certificate and those of its authorities, in PEM: the server then serves HTTPS and no HTTP; requires `TIPLINE_TLS_KEY`',
+  }),
+  tlsKey: setting('TIPLINE_TLS_KEY', anyText, {
+    example: '/etc/tipline/tls.key',
+    meaning:
+      'file with the private key of the certificate, in PEM; both files are read again when they change',
+  }),
+  tlsPassphrase: setting(
+    'TIPLINE_TLS_PASSPHRASE',
+    { ...anyText, isSecret: true },
+    { meaning: 'decrypts the private key, if it is encrypted' },
+  ),
+  redirectPort: setting('REDIRECT_PORT', wholeNumber(0, 65_535), {
+    example: '8080',
+    meaning: 'port on `HOST` where requests without TLS are redirected to HTTPS; 0 takes a free one',
+  }),
+  hstsDays: setting('TIPLINE_HSTS_DAYS', wholeNumber(0, 3_650), {
+    default: '0',
+    meaning:
+      'days for which browsers use HTTPS only, on all ports of the host name (`Strict-Transport-Security`); 0 sends no such header',
+  }),
   trustedProxies: setting('TRUSTED_PROXIES', networks, {
     default: '',
     example: '10.0.0.0/8,::1',
@@ -164,6 +188,10 @@ export const SETTINGS = {
   }),
   metricsToken: setting('METRICS_TOKEN', secret(/^\S{16,}$/, 'at least 16 characters long, without blanks'), {
     meaning: 'bearer token for `/metrics`, at least 16 characters; without it `/metrics` is closed',
+  }),
+  otlpEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', url('http:', 'https:'), {
+    example: 'http://127.0.0.1:4318',
+    meaning: 'OpenTelemetry collector that gets traces (OTLP over HTTP); without it there are none',
   }),
   logLevel: setting('LOG_LEVEL', oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), {
     default: 'info',

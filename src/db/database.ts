@@ -21,6 +21,14 @@ export interface ReadStats {
   usable: number;
 }
 
+/** The connections of this process to the primary. */
+export interface ConnectionStats {
+  used: number;
+  idle: number;
+  /** Statements and transactions that wait for one. */
+  waiting: number;
+}
+
 export interface Database {
   db: Db;
   kind: 'postgresql' | 'embedded';
@@ -32,6 +40,8 @@ export interface Database {
   read: Read;
   /** null: there are no replicas. */
   readStats: (() => ReadStats) | null;
+  /** null: the embedded database, which has one connection. */
+  connectionStats: (() => ConnectionStats) | null;
   /**
    * Resolves with the reason why nothing is written, for operators: the disk is full or nearly full; null
    * while writing is allowed.

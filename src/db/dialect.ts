@@ -8,6 +8,8 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely';
+import type { NewSpan } from '../tracing/span.ts';
+import { currentTracing, errorType, traced } from '../tracing/tracing.ts';
 import type { Engine, Lease, PreparedQuery } from './database.ts';
 
 /**
@@ -52,16 +54,60 @@ function engineDriver(engine: Engine, onCommit: () => void): Driver {
 function leaseConnection(lease: Lease): LeaseConnection {
   return {
     lease,
-    async executeQuery<R>({ sql, parameters, preparation }: PreparedQuery<R>): Promise<QueryResult<R>> {
-      const { rows, affectedRows } = await lease.query(sql, parameters, preparation);
-      return {
-        rows: rows as R[],
-        ...(affectedRows === undefined ? {} : { numAffectedRows: BigInt(affectedRows) }),
-      };
+    executeQuery<R>(query: PreparedQuery<R>): Promise<QueryResult<R>> {
+      // Statements outside of requests, imports and jobs, such as polls of queues, would be traces of their own. Timers that a request
+      // has started outlive its span.
+      if (!currentTracing()?.isRecording()) return execute(lease, query);
+      return traced(
+        () => statementSpan(query.sql, query.preparation?.name),
+        () => execute(lease, query),
+      );
     },
     async *streamQuery<R>({ sql }: CompiledQuery): AsyncGenerator<QueryResult<R>> {
       if (!lease.stream) throw new Error('the embedded database reads by pages');
-      for await (const rows of lease.stream(sql)) yield { rows: rows as R[] };
+      const tracing = currentTracing();
+      const span = tracing?.isRecording() && tracing.start(statementSpan(sql));
+      try {
+        for await (const rows of lease.stream(sql)) yield { rows: rows as R[] };
+      } catch (error) {
+        if (span) span.fail(errorType(error));
+        throw error;
+      } finally {
+        if (span) span.end();
+      }
+    },
+  };
+}
+
+async function execute<R>(
+  lease: Lease,
+  { sql, parameters, preparation }: PreparedQuery<R>,
+): Promise<QueryResult<R>> {
+  const { rows, affectedRows } = await lease.query(sql, parameters, preparation);
+  return {
+    rows: rows as R[],
+    ...(affectedRows === undefined ? {} : { numAffectedRows: BigInt(affectedRows) }),
+  };
+}
+
+/** Literals in a statement, with and without escapes: COPY has the values of its query as such. */
+const LITERAL = /\bE'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'/gis;
+const MAX_TEXT = 2_000;
+
+/**
+ * Returns the span of a statement, by OpenTelemetry's semantic conventions for databases. Its text has no values.
+ * @param name of the prepared statement
+ */
+export function statementSpan(sql: string, name?: string): NewSpan {
+  const operation = sql.match(/[a-z]+/i)?.[0].toUpperCase() ?? 'SQL';
+  return {
+    name: name ?? operation,
+    kind: 'client',
+    attributes: {
+      'db.system.name': 'postgresql',
+      'db.operation.name': operation,
+      'db.query.text': sql.replace(LITERAL, '?').slice(0, MAX_TEXT),
+      ...(name !== undefined && { 'db.query.summary': name }),
     },
   };
 }

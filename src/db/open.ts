@@ -19,7 +19,7 @@ import { leaseQueue, serveStore } from './embedded/server.ts';
 import type { OwnEngine } from './embedded/thread-connection.ts';
 import { connectThread } from './embedded/thread-connection.ts';
 import { isMigrated, migrate } from './migrate.ts';
-import { postgresDialect, postgresDisk, revisionReader } from './postgres/postgres.ts';
+import { openPool, postgresDialect, postgresDisk, revisionReader, statsOf } from './postgres/postgres.ts';
 import { createReadRouter } from './postgres/replicas.ts';
 import { READ_REVISIONS } from './revision/revision.ts';
 import { type Revisions, watchRevisions } from './revision/watch.ts';
@@ -111,13 +111,10 @@ async function openPostgres({
   const reader = revisionReader(url, replicaUrls.length > 0);
   const revisions = watchRevisions({ readRevisions: reader.ask });
   const disk = postgresDisk(() => db);
+  const settings = { url, maxConnections: MAX_CONNECTIONS, onIdleError, onCommit: revisions.invalidate };
+  const pool = openPool(settings);
   const db: Db = new Kysely({
-    dialect: postgresDialect({
-      url,
-      maxConnections: MAX_CONNECTIONS,
-      onIdleError,
-      onCommit: revisions.invalidate,
-    }),
+    dialect: postgresDialect(settings, pool),
     log(event) {
       disk.note(event);
       log(event);
@@ -132,6 +129,7 @@ async function openPostgres({
     revisions,
     read: router.read,
     readStats: replicas.length > 0 ? router.stats : null,
+    connectionStats: () => statsOf(pool),
     ...NO_DISK,
     diskProblem: disk.problem,
     async close() {
@@ -181,6 +179,7 @@ export async function openInMemory(
     revisions,
     read: (work) => work(db, false),
     readStats: null,
+    connectionStats: null,
     ...NO_DISK,
     async close() {
       revisions.stop();
@@ -256,6 +255,7 @@ async function openEmbedded({
     revisions,
     read: (work) => work(db, false),
     readStats: null,
+    connectionStats: null,
     diskProblem: async () => guarded.problem(),
     requireSpace: () => requireSpace(disk),
     expediteClose() {
@@ -291,6 +291,7 @@ function openShared(directory: string): Database {
     revisions: watchRevisions({ readRevisions: () => readRevisions(db) }),
     read: (work) => work(db, false),
     readStats: null,
+    connectionStats: null,
     ...NO_DISK,
     close: () => db.destroy(),
   };

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 
 /**
  * The maximum number of requests that wait on one connection. A client that pipelines more gets the responses to
@@ -91,7 +92,8 @@ const hasBody = ({ headers }: IncomingMessage) =>
  */
 export function drainConnections(server: Server): void {
   const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
+  // With TLS, the responses wait in the socket that encrypts them.
+  server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });

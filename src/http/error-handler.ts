@@ -109,7 +109,8 @@ function isDatabaseDown(error: Error & { code?: unknown }): boolean {
  * socket directly.
  */
 export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET') return void socket.destroy();
+  // After an error of TLS, also of the handshake, nothing can be sent.
+  if (/^(ECONNRESET$|ERR_SSL_|ERR_TLS_)/.test(error.code ?? '')) return void socket.destroy();
   sendErrorOnSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'bad_request');
 }
 

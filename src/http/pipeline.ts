@@ -12,13 +12,15 @@ import { registerEtag } from './conditional.ts';
 import { ApiError } from './errors.ts';
 import type { Metrics } from './metrics.ts';
 import { needsKey, type RouteTable, refuseBadHeaders, refuseLongUrl } from './routing.ts';
-import { registerSecurityHeaders } from './security-headers.ts';
+import { registerSecurityHeaders, type SecurityHeaders } from './security-headers.ts';
+import { traceRequests } from './trace-requests.ts';
 
 interface PipelineOptions extends KeyAuthenticationOptions {
   sessions: SessionOptions;
   routes: RouteTable;
   urls: CachedUrls;
   metrics: Pick<Metrics, 'observeResponses'>;
+  securityHeaders: SecurityHeaders;
   /** Once aborted, each connection is closed after its response. */
   stopping: AbortSignal;
   /** Sends a page with status 404 if a browser requests an unknown path. @returns whether it was sent */
@@ -31,6 +33,7 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
   const [requireAccount, tryAccount] = [requireSession(sessions), trySession(sessions)];
   const requireKey = authenticator(options);
 
+  traceRequests(app, options);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (stopping.aborted) reply.header('connection', 'close');
@@ -52,7 +55,7 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
     if (scope && !stopping.aborted && urls.send(request, reply)) return reply;
   });
   registerEtag(app);
-  registerSecurityHeaders(app);
+  registerSecurityHeaders(app, options.securityHeaders);
   metrics.observeResponses(app);
 }
 

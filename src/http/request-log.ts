@@ -15,7 +15,14 @@ export class RequestLog extends LogController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const line = { key: request.keyName, req: request, res: reply, responseTime: reply.elapsedTime };
+    const line = {
+      key: request.keyName,
+      // The end of a response belongs to no span.
+      ...request.span?.ids(),
+      req: request,
+      res: reply,
+      responseTime: reply.elapsedTime,
+    };
     if (error) reply.log.error({ ...line, err: error }, 'request errored');
     else reply.log.info(line, 'request completed');
   }

@@ -2,10 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import helmet from 'helmet';
 
-/** The headers that helmet sets for a response that is not a page and loads no resources. */
-export const SECURITY_HEADERS: Readonly<Record<string, string>> = readHeaders();
+const DAY_SECONDS = 86_400;
 
-function readHeaders(): Record<string, string> {
+export type SecurityHeaders = Readonly<Record<string, string>>;
+
+/**
+ * Returns the headers of helmet for a response that is not a page and loads no resources.
+ * @param hstsDays for which browsers use HTTPS only; 0: no Strict-Transport-Security, which RFC 6797 §7.2 forbids without TLS. Hosts
+ *   below this one may be of others, so that they are not included.
+ */
+export function securityHeaders(hstsDays: number): SecurityHeaders {
   const headers: Record<string, string> = {};
   const response = {
     setHeader(name: string, value: string) {
@@ -14,6 +20,7 @@ function readHeaders(): Record<string, string> {
     removeHeader: () => {},
   };
   const apply = helmet({
+    strictTransportSecurity: hstsDays > 0 && { maxAge: hstsDays * DAY_SECONDS, includeSubDomains: false },
     contentSecurityPolicy: {
       useDefaults: false,
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
@@ -24,9 +31,11 @@ function readHeaders(): Record<string, string> {
 }
 
 /** Registers a hook that adds these headers to each response, except to 304. Pages have their own policy. */
-export function registerSecurityHeaders(app: FastifyInstance): void {
+export function registerSecurityHeaders(app: FastifyInstance, headers: SecurityHeaders): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (reply.statusCode !== 304) reply.headers({ ...SECURITY_HEADERS, ...reply.getHeaders() });
+    // Headers that are set stay: Fastify would add a second Set-Cookie.
+    if (reply.statusCode !== 304)
+      for (const name in headers) if (!reply.hasHeader(name)) reply.header(name, headers[name]);
     done(null, payload);
   });
 }

@@ -15,6 +15,7 @@ import {
 } from '../importers/importer.ts';
 import { isBlock, prefixLength } from '../model/address-ranges.ts';
 import { compareTlp } from '../model/statement.ts';
+import { traced } from '../tracing/tracing.ts';
 import type { ImportContext, ImportCounts, WidestNetworks } from './import-context.ts';
 import { createDryRun, createOwnCommits, type DryRun, type LeaseHolder, NO_LEASE } from './import-context.ts';
 import { importEntities } from './import-entities.ts';
@@ -86,6 +87,25 @@ export interface ImportFile {
  * @throws when the database fails, the signal is aborted or the lease is lost: the current batch is not written
  */
 export async function importFiles(
+  db: Db,
+  files: Iterable<ImportFile> | AsyncIterable<ImportFile | Interruption>,
+  options: ImportOptions,
+): Promise<Interruption[]> {
+  const { source, counts, dryRun } = options;
+  const attributes = { 'tipline.source': source.name, 'tipline.dry_run': dryRun };
+  return traced(
+    () => ({ name: 'import', attributes }),
+    async (span) => {
+      const interruptions = await importAll(db, files, options);
+      for (const [kind, { reasons: _, ...numbers }] of counts.kinds)
+        for (const [outcome, count] of Object.entries(numbers))
+          span.setAttributes({ [`tipline.import.${kind}.${outcome}`]: count });
+      return interruptions;
+    },
+  );
+}
+
+async function importAll(
   db: Db,
   files: Iterable<ImportFile> | AsyncIterable<ImportFile | Interruption>,
   options: ImportOptions,

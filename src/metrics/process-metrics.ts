@@ -3,6 +3,7 @@ import type { KnownKeys } from '../api-keys/known-keys.ts';
 import type { Database } from '../db/database.ts';
 import type { Spool } from '../exports/spool.ts';
 import type { ResponseCache } from '../http/cache/response-cache.ts';
+import type { Tls } from '../http/tls.ts';
 import type { ListedValues } from '../lookup/listed-values.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
 import type { JobStats } from './state-metrics.ts';
@@ -32,6 +33,7 @@ export function registerServerMetrics(
     keys,
     rateLimits,
     readStats,
+    connectionStats,
     spool,
     listed,
   }: {
@@ -39,6 +41,7 @@ export function registerServerMetrics(
     keys: Pick<KnownKeys, 'stats'>;
     rateLimits: Pick<RateLimitStore, 'stats'>;
     readStats: Database['readStats'];
+    connectionStats: Database['connectionStats'];
     spool: Pick<Spool, 'usage'>;
     listed: Pick<ListedValues, 'size'>;
   },
@@ -137,7 +140,18 @@ export function registerServerMetrics(
       samples: () => [[{}, spool.usage().failures]],
     },
     ...(readStats ? replicaMetrics(readStats) : []),
+    ...(connectionStats ? [connectionMetric(connectionStats)] : []),
   ]);
+}
+
+function connectionMetric(stats: NonNullable<Database['connectionStats']>): ProcessMetric {
+  return {
+    kind: 'gauge',
+    name: 'tipline_database_connections',
+    help: 'Connections to the primary, by state: used, idle, and waiting for one.',
+    labels: ['state'],
+    samples: () => by('state', { ...stats() }),
+  };
 }
 
 function replicaMetrics(readStats: NonNullable<Database['readStats']>): ProcessMetric[] {
@@ -170,6 +184,20 @@ function replicaMetrics(readStats: NonNullable<Database['readStats']>): ProcessM
       },
     },
   ];
+}
+
+/** Registers the metrics of TLS. */
+export function registerTlsMetrics(registry: Registry, tls: Pick<Tls, 'expiresAt'>): void {
+  registerAll(registry, [
+    {
+      kind: 'gauge',
+      name: 'tipline_tls_certificate_expiry_timestamp_seconds',
+      help: 'When the TLS certificate in use expires.',
+      // Of processes that have not all read a new file yet, the earliest.
+      aggregator: 'min',
+      samples: () => [[{}, tls.expiresAt().getTime() / 1000]],
+    },
+  ]);
 }
 
 /** Registers the metrics of the worker of this process. */

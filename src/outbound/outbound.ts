@@ -1,4 +1,6 @@
 import type { Agent } from 'undici';
+import type { NewSpan } from '../tracing/span.ts';
+import { traced } from '../tracing/tracing.ts';
 import { decodedBody, discard, exchange, type RawAnswer, withDeadline } from './exchange.ts';
 import { OutboundError, storageFailure, transferFailure } from './outbound-error.ts';
 import { firstStep } from './redirect.ts';
@@ -90,6 +92,16 @@ export function openOutbound(options: OutboundOptions): Outbound {
   let agent: Promise<Agent> | undefined;
   let isClosed = false;
   const answered = <T>(wanted: Omit<OutboundRequest, 'maxBytes'>, use: (answer: RawAnswer) => Promise<T>) =>
+    traced(
+      () => requestSpan(wanted),
+      (span) =>
+        sendWanted({ ...wanted, headers: { ...wanted.headers, ...span.headers() } }, (answer) => {
+          span.setAttributes({ 'http.response.status_code': answer.status });
+          if (answer.status >= 400) span.fail(String(answer.status));
+          return use(answer);
+        }),
+    );
+  const sendWanted = <T>(wanted: Omit<OutboundRequest, 'maxBytes'>, use: (answer: RawAnswer) => Promise<T>) =>
     withDeadline(wanted.timeoutMs, wanted.signal, async (signal) => {
       const first = firstStep(wanted);
       if (isClosed) throw new OutboundError('aborted', 'outgoing requests are closed', first.url.host);
@@ -113,6 +125,26 @@ export function openOutbound(options: OutboundOptions): Outbound {
     async close() {
       isClosed = true;
       await (await agent)?.destroy();
+    },
+  };
+}
+
+/**
+ * Returns the span of a request, by OpenTelemetry's semantic conventions for HTTP. It has no path and no query, where providers have keys,
+ * receivers of webhooks their secrets, and look-ups their values.
+ */
+function requestSpan({ url, method = 'GET' }: Pick<OutboundRequest, 'url' | 'method'>): NewSpan {
+  const { protocol, origin, hostname, port } = URL.canParse(url)
+    ? new URL(url)
+    : { protocol: '', origin: '', hostname: '', port: '' };
+  return {
+    name: method,
+    kind: 'client',
+    attributes: {
+      'http.request.method': method,
+      'server.address': hostname,
+      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+      'url.full': origin,
     },
   };
 }

@@ -10,8 +10,9 @@ import { registerErrorHandler } from '../http/error-handler.ts';
 import { ApiError } from '../http/errors.ts';
 import { openMetrics } from '../http/metrics.ts';
 import { ErrorBody } from '../http/schema.ts';
+import { serverOptions, type Tls } from '../http/tls.ts';
 import { parseQuerystring, queryValidator } from '../http/validation.ts';
-import { registerWorkerMetrics } from '../metrics/process-metrics.ts';
+import { registerTlsMetrics, registerWorkerMetrics } from '../metrics/process-metrics.ts';
 import type { JobStats } from '../metrics/state-metrics.ts';
 import { registerStateMetrics } from '../metrics/state-metrics.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
@@ -23,6 +24,8 @@ export interface WorkerAppDeps {
   clock: Clock;
   metricsToken: string | undefined;
   jobStats: JobStats;
+  /** Absent: the worker serves plain HTTP. */
+  tls?: Tls | undefined;
   /** Aborted when this process is about to stop. */
   stopping: AbortSignal;
   logger: FastifyBaseLogger;
@@ -40,8 +43,10 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
     // Health probes arrive every few seconds and would fill the log.
     logController: new LogController({ disableRequestLogging: true }),
     requestTimeout: 10_000,
+    ...serverOptions({}, deps.tls),
     routerOptions: { querystringParser: parseQuerystring },
   });
+  deps.tls?.applyTo(app.server);
   app.setValidatorCompiler(({ schema }) => queryValidator(schema as object));
   for (const schema of [ErrorBody, Health]) app.addSchema(schema);
   registerErrorHandler(app);
@@ -53,6 +58,7 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
   metrics.observeResponses(app);
   registerStateMetrics(metrics.registry, { db, clock, log: app.log });
   registerWorkerMetrics(metrics.registry, deps.jobStats);
+  if (deps.tls) registerTlsMetrics(metrics.registry, deps.tls);
   const checks = dependencyChecks(
     () => pingDatabase(db),
     () => rateLimits.ping(),

@@ -23,6 +23,7 @@ import { dropAllLeases, dueSources, findStoredSource } from '../sources/feeds.qu
 import { runPendingRemovals } from '../sources/remove-source.ts';
 import { type RunDeps, removeOldRuns, runSource } from '../sources/run-source.ts';
 import { recomputeSources } from '../sources/sources.service.ts';
+import { traced } from '../tracing/tracing.ts';
 import { reevaluateMatches } from '../whitelist/reevaluate.ts';
 
 export interface WorkerDeps extends RunDeps {
@@ -79,12 +80,12 @@ type MaintenanceJob = (stopped: () => boolean) => Promise<unknown>;
  */
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const { db, clock, log, stats } = deps;
-  /** Counts each job, and how long it took. */
-  const counted = async (queue: string, job: Promise<unknown>) => {
+  /** Runs a job, and counts it and how long it took. */
+  const counted = async (queue: string, job: () => Promise<unknown>) => {
     const start = performance.now();
     const end = (hasFailed: boolean) => countJob(stats, queue, hasFailed, (performance.now() - start) / 1000);
     try {
-      await job;
+      await traced(() => ({ name: `job ${queue}`, attributes: { 'tipline.queue': queue } }), job);
       end(false);
     } catch (error) {
       end(true);
@@ -154,7 +155,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       ...of,
       async work({ id }) {
         const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]);
-        await counted('source-run', run(deps, id, signal)).catch((err) =>
+        await counted('source-run', () => run(deps, id, signal)).catch((err) =>
           log.error({ err }, 'a source could not be fetched'),
         );
       },
@@ -165,7 +166,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       const end = performance.now() + MAINTENANCE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;
       // The next period repeats the job. The error is logged here, because nobody reads the queue.
-      await counted(name, job(stopped)).catch((err) =>
+      await counted(name, () => job(stopped)).catch((err) =>
         log.error({ err, job: name }, 'a maintenance job failed'),
       );
     };

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { openJobs } from '../../src/db/jobs.ts';
 import { createFeed } from '../../src/feeds/feeds.service.ts';
 import { writeWebhook } from '../../src/feeds/webhooks/webhooks.queries.ts';
@@ -20,8 +21,14 @@ const dashboard = JSON.parse(
 const QUERIES = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr }) => [title, expr.replaceAll('$job', '.*')] as const),
 );
-/** Prometheus adds the first two to every sample. */
+const alerts = parse(readFileSync(new URL('../../docs/prometheus/alerts.yml', import.meta.url), 'utf8')) as {
+  groups: { rules: { alert: string; expr: string }[] }[];
+};
+const RULES = alerts.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => [alert, expr] as const));
+/** Prometheus adds these to every sample. */
 const ADDED_LABELS = ['job', 'instance'];
+/** Prometheus has this series itself, for each target. */
+const ADDED_SERIES = 'up';
 
 /** What a query reads: its metrics, each with the labels of its matchers, and the labels that it groups by. */
 function readsOf(query: string): { metrics: { name: string; labels: string[] }[]; groups: string[] } {
@@ -50,10 +57,11 @@ onEveryEngine((engine) => {
     const jobStats = createJobStats();
     countJob(jobStats, 'sweep', false, 0.1);
     countLookup(jobStats, 'virustotal', 'answered');
+    const connectionStats = () => ({ used: 1, idle: 0, waiting: 0 });
     const readStats = () => ({ primary: 1, replica: 2, failed: 0, replicas: 1, usable: 1 });
     tipline = await startHarness(
-      { open: async () => ({ ...(await engine.open()), readStats }) },
-      { jobStats },
+      { open: async () => ({ ...(await engine.open()), readStats, connectionStats }) },
+      { jobStats, tls: { options: {}, applyTo: () => {}, expiresAt: () => NOW } },
     );
     await tipline.loadRun([indicatorRecord('DOMAIN', 'a.example')]);
     await tipline.newKey({ name: 'soon', expiresAt: new Date(NOW.getTime() + 86_400_000) });
@@ -72,6 +80,7 @@ onEveryEngine((engine) => {
     await sql`insert into provider (name) values ('virustotal')`.execute(tipline.db);
     const boss = await openJobs(tipline, [{ name: 'counted', policy: 'standard' }], () => {});
     await boss.send('counted', {});
+    series.set(ADDED_SERIES, new Set());
     await tipline.get('/api/v1/indicators');
     const { body } = await tipline.get('/metrics', { key: METRICS_TOKEN });
     await sql`delete from pgboss.job`.execute(tipline.db);
@@ -84,7 +93,13 @@ onEveryEngine((engine) => {
   });
   afterAll(() => tipline.close());
 
-  it.each(QUERIES)('the dashboard panel %s queries series that /metrics exports: %s', (_, query) => {
+  it.each(QUERIES)('the dashboard panel %s queries series that /metrics exports: %s', (_, query) =>
+    requireSeries(query),
+  );
+
+  it.each(RULES)('the alert %s reads series that /metrics exports: %s', (_, query) => requireSeries(query));
+
+  function requireSeries(query: string): void {
     const { metrics, groups } = readsOf(query);
     const labels = new Set(ADDED_LABELS);
     for (const { name, labels: matched } of metrics) {
@@ -93,7 +108,7 @@ onEveryEngine((engine) => {
       for (const label of matched) expect([...ADDED_LABELS, ...(series.get(name) ?? [])]).toContain(label);
     }
     for (const group of groups) expect([...labels]).toContain(group);
-  });
+  }
 
   it('has a panel for every application metric except four listed ones', () => {
     const read = new Set(QUERIES.flatMap(([, query]) => readsOf(query).metrics.map(({ name }) => name)));

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { selfSigned } from './certificate.ts';
+import { selfSigned } from '../support/certificates.ts';
 import { outbound, serveHttp, serveHttps } from './local-servers.ts';
 import { codeOf, failureOf } from './test-outbound.ts';
 

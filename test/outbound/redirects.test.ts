@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { firstStep, nextStep } from '../../src/outbound/redirect.ts';
-import { selfSigned } from './certificate.ts';
+import { selfSigned } from '../support/certificates.ts';
 import { outbound, serveHttp, serveHttps } from './local-servers.ts';
 import { codeOf, failureOf } from './test-outbound.ts';
 

@@ -25,7 +25,7 @@ export async function serve(settings: Record<string, string> = {}, verb = 'serve
   const directory = settings.TIPLINE_DATA_DIR ?? emptyStore();
   const env = { METRICS_TOKEN, ...settings, TIPLINE_DATA_DIR: directory };
   const running = tipline([verb], { env: { ...env, PORT: '0' } });
-  const [, address = ''] = await running.says(/listens on (http:\S+)/);
+  const [, address = ''] = await running.says(/listens on (https?:\S+)/);
   return {
     ...running,
     address,

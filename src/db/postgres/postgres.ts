@@ -1,6 +1,6 @@
 import { type Dialect, type LogEvent, sql } from 'kysely';
 import pg from 'pg';
-import type { Db } from '../database.ts';
+import type { ConnectionStats, Db } from '../database.ts';
 import { engineDialect } from '../dialect.ts';
 import { isDiskFull } from '../embedded/disk-guard.ts';
 import { REVISION_READER_NAME } from '../readers.ts';
@@ -31,7 +31,8 @@ export interface PostgresOptions {
   onCommit?: () => void;
 }
 
-export function postgresDialect(options: PostgresOptions): Dialect {
+/** Opens the pool of connections; it connects on demand. */
+export function openPool(options: PostgresOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections,
@@ -59,7 +60,15 @@ export function postgresDialect(options: PostgresOptions): Dialect {
       .query("set time zone 'UTC'; set jit = off; set plan_cache_mode = force_custom_plan")
       .catch(() => {});
   });
+  return pool;
+}
+
+export function postgresDialect(options: PostgresOptions, pool = openPool(options)): Dialect {
   return engineDialect(postgresEngine(pool), options.onCommit);
+}
+
+export function statsOf({ totalCount, idleCount: idle, waitingCount: waiting }: pg.Pool): ConnectionStats {
+  return { used: totalCount - idle, idle, waiting };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Principal } from '../../db/visibility.ts';
 import { isKnownToClient, isSentWith304 } from '../conditional.ts';
 import { ApiError } from '../errors.ts';
 import { NO_CACHE } from '../routes.ts';
-import { SECURITY_HEADERS } from '../security-headers.ts';
+import type { SecurityHeaders } from '../security-headers.ts';
 import { isUuid } from '../validation.ts';
 import type { CachedResponse, Computed, ResponseCache } from './response-cache.ts';
 
@@ -73,13 +73,16 @@ const NOT_CACHED = new Set([...PER_RESPONSE_HEADERS, 'etag', 'content-length']);
 const MAX_ENTRIES = 10_000;
 const MAX_URL_LENGTH = 500;
 
-export function cachedUrls(responses: Pick<ResponseCache, 'findCached'>): CachedUrls {
+export function cachedUrls(
+  responses: Pick<ResponseCache, 'findCached'>,
+  securityHeaders: SecurityHeaders,
+): CachedUrls {
   const entries = new LRUCache<string, Entry>({ max: MAX_ENTRIES });
   const keyOf = ({ principal, originalUrl }: FastifyRequest) => `${principal.tlpCeiling} ${originalUrl}`;
   return {
     remember(request, reply, cacheKey) {
       if (request.originalUrl.length > MAX_URL_LENGTH) return;
-      const sentHeaders = Object.entries({ ...SECURITY_HEADERS, ...reply.getHeaders() }).filter(
+      const sentHeaders = Object.entries({ ...securityHeaders, ...reply.getHeaders() }).filter(
         ([name]) => !NOT_CACHED.has(name),
       );
       const flat = (pairs: typeof sentHeaders) => pairs.flatMap(([name, value]) => [name, String(value)]);

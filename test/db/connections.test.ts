@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { onEveryEngine } from '../support/engines.ts';
+import { until } from '../support/processes.ts';
+
+const LIMIT = 20;
+
+onEveryEngine((engine) => {
+  it.runIf(engine.name === 'postgresql')(
+    'counts connections that are used, idle and waited for',
+    async () => {
+      const { db, connectionStats, close } = await engine.open();
+      let release = () => {};
+      const held = new Promise<void>((done) => (release = done));
+      const users = Array.from({ length: LIMIT + 1 }, () => db.connection().execute(() => held));
+      await until('all connections', () => connectionStats?.().used === LIMIT);
+      const busy = connectionStats?.();
+      release();
+      await Promise.all(users);
+      const free = connectionStats?.();
+      await close();
+      expect([busy, free]).toEqual([
+        { used: LIMIT, idle: 0, waiting: 1 },
+        { used: 0, idle: LIMIT, waiting: 0 },
+      ]);
+    },
+  );
+
+  it.runIf(engine.name === 'embedded')('has no counts of one connection', async () => {
+    const { connectionStats, close } = await engine.open();
+    await close();
+    expect(connectionStats).toBeNull();
+  });
+});
