@@ -93,6 +93,23 @@ describe('docs/installing.md', () => {
   });
 });
 
+describe('the commands for units of an npm installation', () => {
+  const commands = read('docs/installing.md').split('## The units for an npm installation')[1] ?? '';
+  const replaced = [...commands.matchAll(/s#(\/usr\/[^#]+)#/g)].map(([, path]) => String(path));
+
+  it.each(['tipline.service', 'tipline-worker.service'])('replace the paths in %s', (unit) => {
+    expect(replaced).toEqual(['/usr/bin/node', '/usr/lib/tipline/tipline']);
+    expect(read(`packaging/systemd/${unit}`)).toContain(
+      `=${replaced[0]} --env-file=/etc/tipline/tipline.env ${replaced[1]} `,
+    );
+  });
+
+  it('set a data directory that .env.example has', () => {
+    expect(read('.env.example')).toMatch(/^#TIPLINE_DATA_DIR=/m);
+    expect(commands).toContain('^\\#TIPLINE_DATA_DIR=');
+  });
+});
+
 describe('.env.example', () => {
   const example = read('.env.example');
 
