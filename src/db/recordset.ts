@@ -23,8 +23,9 @@ interface Sending {
 }
 
 const AS_SECONDS: Sending = { type: 'float8', value: (seconds) => sql`to_timestamp(${seconds})` };
-/** Up to here a double holds the microseconds of a time since 1970, in seconds. */
+/** Up to here a double holds microseconds exactly enough, in seconds: since 1970, as they are sent, and since 2000, as `to_timestamp` stores them. */
 const MAX_SECONDS = 2 ** 32;
+const FROM_1970_TO_2000 = 946_684_800;
 
 /** Those that are not sent as arrays of their own: the arrays within one array would have to be of one length. */
 const SENDINGS: Partial<Record<ColumnType, Sending>> = {
@@ -57,8 +58,11 @@ export function recordset<Row>(
     from unnest(${sql.join(sent.map(({ array }) => array))}) as sent (${sql.join(sent.map(({ column }) => column))})) as x`;
 }
 
-const isExactInSeconds = (date: unknown) =>
-  date === null || Math.abs((date as Date).getTime()) < MAX_SECONDS * 1000;
+function isExactInSeconds(date: unknown): boolean {
+  if (date === null) return true;
+  const seconds = (date as Date).getTime() / 1000;
+  return seconds < MAX_SECONDS && seconds - FROM_1970_TO_2000 > -MAX_SECONDS;
+}
 
 /** Returns an element of an array in PostgreSQL's text format (section 8.15.6 of its manual). */
 function elementOf(value: unknown, type: ColumnType, sending: Sending | undefined): string {

@@ -69,6 +69,28 @@ onEveryEngine((engine) => {
     );
   });
 
+  it('gives the database times of any year to the millisecond', async () => {
+    const times = [
+      '1000-01-01',
+      '1830-03-01',
+      '1856-06-29',
+      '1863-11-25',
+      '1970-01-01',
+      '2106-02-07',
+      '9999-12-31',
+    ].flatMap((day) =>
+      Array.from({ length: 400 }, (_, i) => ({ at: new Date(new Date(day).getTime() + i * 86_399 + 126) })),
+    );
+    for (let from = 0; from < times.length; from += 100) {
+      const given = times.slice(from, from + 100);
+      const { rows: read } = await sql<{
+        at: Date;
+      }>`select *, extract(microseconds from at)::bigint % 1000 as below_ms
+        from ${recordset(given, { at: 'timestamptz' })}`.execute(database.db);
+      expect(read).toEqual(given.map(({ at }) => ({ at, below_ms: 0 })));
+    }
+  });
+
   it('gives the database ids as an array', async () => {
     const ids = ['6f0f5d0e-6c0b-4c55-9d3b-4f1f6b6a0c3e', '0a1d9bd2-7d0d-4a0c-9a57-6c1f1c2f8f60'];
     const { rows: read } = await sql`select ${uuidArray(ids)} as ids, ${uuidArray([])} as none`.execute(
