@@ -1,14 +1,14 @@
 -- The sums of indicators contain those that are not whitelisted and whose expiry and id follow a key, instead of those that no
 -- sweep has marked as expired: the sums leave out a million expired indicators by a few statements, before each is marked.
 
--- The expiry and the id of the last indicator, in this order, that the sums no longer contain.
+-- The expiry and the id, in this order, up to which the sums contain no indicator.
 create table indicator_summary_expiry (
   only_row boolean primary key default true check (only_row),
   expires_at timestamptz not null,
   id uuid not null
 );
 insert into indicator_summary_expiry (expires_at, id)
-select coalesce(max(expires_at), '-infinity'), 'ffffffff-ffff-ffff-ffff-ffffffffffff' from indicator where expired;
+values (now(), 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 -- Triggers keep their plans: these must not expect more than one row.
 analyze indicator_summary_expiry;
 
@@ -166,7 +166,8 @@ begin
   where not i.whitelisted and i.expires_at > at and (i.expires_at, i.id) <= (last.expires_at, last.id);
 end $$;
 
--- Takes the next `most` indicators that have expired by a time off the sums. Must be called under the lock of the revision.
+-- Takes the next `most` indicators that have expired by a time off the sums. If they are fewer, the key moves on to the time: indicators
+-- that are written later with an earlier expiry are never in the sums. Must be called under the lock of the revision.
 create function take_expired_from_summaries(at timestamptz, most integer) returns void language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan
   as $$
@@ -199,7 +200,12 @@ begin
     on conflict (campaign_id, tlp) do update set count = s.count + excluded.count
   )
   update indicator_summary_expiry as e set expires_at = reached.expires_at, id = reached.id
-  from (select expires_at, id from gone order by expires_at desc, id desc limit 1) as reached;
+  from (
+    select expires_at, id from gone
+    union all
+    select at, 'ffffffff-ffff-ffff-ffff-ffffffffffff' where (select count(*) from gone) < most
+    order by expires_at desc, id desc limit 1
+  ) as reached;
   delete from indicator_tag_summary where count = 0;
   delete from campaign_summary where count = 0;
 end $$;

@@ -64,7 +64,12 @@ onEveryEngine((engine) => {
       relationships:
         await rows(sql`select r.from_id, r.to_id, r.type, r.tlp, r.source_id from relationship as r
         join campaign on campaign.id = r.to_id and not campaign.withdrawn order by 1, 2, 3, 5`),
-      sums: await rows(sql`select type, severity, tlp, confidence, sum(count) as count from indicator_summary
+      sums: await rows(sql`select type, severity, tlp, confidence, sum(count) as count
+        from (
+          select type, severity, tlp, confidence, count from indicator_summary
+          union all
+          select type, severity, tlp, confidence, n from indicator_summary_correction(${tipline.clock.now}::timestamptz)
+        ) as counted
         group by 1, 2, 3, 4 having sum(count) <> 0 order by 1, 2, 3, 4`),
     };
   }

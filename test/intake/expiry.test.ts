@@ -42,6 +42,8 @@ onEveryEngine((engine) => {
         Array.from({ length: count }, (_, i) =>
           indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt: inDays(1) }),
         );
+      // A new database begins with the present time.
+      await sql`update indicator_summary_expiry set expires_at = '-infinity'`.execute(tipline.db);
       await tipline.load([...expiring(25), indicatorRecord('DOMAIN', 'stays.example')]);
       tipline.clock.now = inDays(2);
       const left = async () =>
