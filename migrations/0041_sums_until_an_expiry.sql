@@ -76,10 +76,10 @@ begin
     -- Rows that leave what they are summed by as it was are left out before their tags are listed.
     select tags, type, severity, tlp, sum(n) as n
     from (
-      select i.id, tags, type, severity, tlp, 1 as n
+      select tags, type, severity, tlp, 1 as n
       from added as i, indicator_summary_expiry as last where is_summed(whitelisted, i.expires_at, i.id, last)
       union all
-      select i.id, tags, type, severity, tlp, -1
+      select tags, type, severity, tlp, -1
       from removed as i, indicator_summary_expiry as last where is_summed(whitelisted, i.expires_at, i.id, last)
     ) as side
     group by tags, type, severity, tlp having sum(n) <> 0
@@ -167,7 +167,7 @@ begin
 end $$;
 
 -- Takes the next `most` indicators that have expired by a time off the sums. If they are fewer, the key moves on to the time: indicators
--- that are written later with an earlier expiry are never in the sums. Must be called under the lock of the revision.
+-- that are written later with an earlier expiry are never in the sums. It never moves back. Must be called under the lock of the revision.
 create function take_expired_from_summaries(at timestamptz, most integer) returns void language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan
   as $$
@@ -203,7 +203,7 @@ begin
   from (
     select expires_at, id from gone
     union all
-    select at, 'ffffffff-ffff-ffff-ffff-ffffffffffff' where (select count(*) from gone) < most
+    select at, 'ffffffff-ffff-ffff-ffff-ffffffffffff' where at >= last.expires_at and (select count(*) from gone) < most
     order by expires_at desc, id desc limit 1
   ) as reached;
   delete from indicator_tag_summary where count = 0;

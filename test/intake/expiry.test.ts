@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readRevision } from '../../src/db/revision/revision.ts';
+import { readRevision, withRevision } from '../../src/db/revision/revision.ts';
+import { takeExpiredFromSummaries } from '../../src/indicators/expiry/sweep.queries.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
@@ -67,6 +68,16 @@ onEveryEngine((engine) => {
       expect(lefts).toEqual([15, 0]);
       expect(await total()).toBe(1);
       expect(await sweep()).toBe(25);
+      expect(await total()).toBe(1);
+    });
+
+    it('leaves totals exact when a sweep with a slow clock follows one with a faster clock', async () => {
+      const expiring = (name: string, at: Date) => indicatorRecord('DOMAIN', name, { expiresAt: at });
+      await tipline.load([expiring('one.example', inDays(1)), indicatorRecord('DOMAIN', 'stays.example')]);
+      tipline.clock.now = inDays(3);
+      await sweep();
+      await tipline.load([expiring('two.example', inDays(2))]);
+      await withRevision(tipline.db, (trx) => takeExpiredFromSummaries(trx, inDays(1), 10));
       expect(await total()).toBe(1);
     });
 
