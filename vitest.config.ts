@@ -6,7 +6,7 @@ const HANG_MS = 600_000 * Math.max(1, Number(process.env.PROPERTY_RUNS ?? 1));
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.{ts,mjs}'],
     globalSetup: ['test/support/servers.ts'],
     setupFiles: ['test/support/setup.ts'],
     execArgv: ['--throw-deprecation'],

@@ -56,6 +56,7 @@ import { requireDeclaredAccess } from './http/admit.ts';
 import { createResponseCache, type ResponseCache } from './http/cache/response-cache.ts';
 import { type CachedUrls, cachedUrls } from './http/cache/send-cached.ts';
 import { cutSlowBodies, drainConnections, oneRequestAtATime, type SlowBodies } from './http/connections.ts';
+import { DEPRECATIONS, type Deprecation } from './http/deprecation.ts';
 import { handleClientError, registerErrorHandler, sendErrorOnSocket } from './http/error-handler.ts';
 import { type CollectMetrics, openMetrics } from './http/metrics.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
@@ -160,6 +161,8 @@ export interface AppDeps {
   tls?: Pick<Tls, 'options' | 'applyTo' | 'expiresAt'> | undefined;
   /** Days for which browsers use HTTPS only; default: 0, none. */
   hstsDays?: number;
+  /** Default: all that is deprecated in this version. */
+  deprecations?: readonly Deprecation[];
   /** The minimum rate of bodies; default: 1 KiB a second. */
   slowBodies?: SlowBodies;
   logger?: FastifyBaseLogger;
@@ -284,6 +287,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     urls,
     metrics,
     securityHeaders: headers,
+    deprecations: deps.deprecations ?? DEPRECATIONS,
     sendNotFoundPage(request, reply) {
       if (!pages || !isUnknownPage(request)) return false;
       pages.send(reply.code(404));
@@ -312,7 +316,7 @@ async function registerFeatures(
     cache: { responses: ResponseCache; urls: CachedUrls };
   },
 ): Promise<void> {
-  await registerOpenApi(app);
+  await registerOpenApi(app, deps.deprecations ?? DEPRECATIONS);
   const { rateLimits, clock } = deps;
   const { db, read } = deps.database;
   const checks = dependencyChecks(

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../src/cli/program.ts';
 import { readConfig } from '../src/config/config.ts';
+import { DEPRECATIONS } from '../src/http/deprecation.ts';
 import { ruledTechniques, rulesOf } from '../src/sigma/technique-rules.ts';
 import { temporaryDirectory } from './support/directories.ts';
 import {
@@ -90,6 +91,15 @@ describe('docs/installing.md', () => {
     const [, version = ''] = /^>=(.+)$/.exec(engines.node) ?? [];
     expect(read('docs/installing.md')).toContain(`Node.js ${version} or newer`);
     expect(readme).toContain(`Node.js ${version} or newer`);
+  });
+});
+
+describe('docs/versions.md', () => {
+  it('lists what is deprecated in this version', () => {
+    const text = read('docs/versions.md');
+    expect(text.includes('Nothing is deprecated in this version.')).toBe(DEPRECATIONS.length === 0);
+    for (const { url, parameter = '' } of DEPRECATIONS)
+      expect(text).toContain(`| \`${url}\` | ${parameter} |`);
   });
 });
 

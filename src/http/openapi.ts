@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
 import { CODE } from '../root.ts';
 import { serveConstant } from './conditional.ts';
+import { type Deprecation, withDeprecations } from './deprecation.ts';
 
 export const DOCS_PREFIX = '/api/docs';
 /** The files of the reference's page, which the build copies; a test of the sources uses those of the package. */
@@ -19,7 +20,10 @@ const DOCS_POLICY =
   "base-uri 'self'; form-action 'none'; frame-ancestors 'none'";
 
 /** Registers the OpenAPI description of all routes that are registered later. */
-export async function registerOpenApi(app: FastifyInstance): Promise<void> {
+export async function registerOpenApi(
+  app: FastifyInstance,
+  deprecations: readonly Deprecation[],
+): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -61,8 +65,11 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
     },
     transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),
     transformObject: (document) =>
-      withNamedEnums(
-        withQueryAsExtension(withExplodedLists('openapiObject' in document ? document.openapiObject : {})),
+      withDeprecations(
+        withNamedEnums(
+          withQueryAsExtension(withExplodedLists('openapiObject' in document ? document.openapiObject : {})),
+        ),
+        deprecations,
       ),
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `def-${i}`) },
   });

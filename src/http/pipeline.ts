@@ -9,6 +9,7 @@ import {
 } from './admit.ts';
 import type { CachedUrls } from './cache/send-cached.ts';
 import { registerEtag } from './conditional.ts';
+import { type Deprecation, deprecationHeaders } from './deprecation.ts';
 import { ApiError } from './errors.ts';
 import type { Metrics } from './metrics.ts';
 import { needsKey, type RouteTable, refuseBadHeaders, refuseLongUrl } from './routing.ts';
@@ -21,6 +22,7 @@ interface PipelineOptions extends KeyAuthenticationOptions {
   urls: CachedUrls;
   metrics: Pick<Metrics, 'observeResponses'>;
   securityHeaders: SecurityHeaders;
+  deprecations: readonly Deprecation[];
   /** Once aborted, each connection is closed after its response. */
   stopping: AbortSignal;
   /** Sends a page with status 404 if a browser requests an unknown path. @returns whether it was sent */
@@ -32,6 +34,7 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
   const { sessions, routes, urls, metrics, stopping, sendNotFoundPage } = options;
   const [requireAccount, tryAccount] = [requireSession(sessions), trySession(sessions)];
   const requireKey = authenticator(options);
+  const deprecated = deprecationHeaders(app, options.deprecations);
 
   traceRequests(app, options);
   app.addHook('onRequest', async (request, reply) => {
@@ -44,6 +47,8 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
     // Authenticate and authorize: origin, session and role; or key, rate limit, network and scope.
     const { config } = request.routeOptions;
     const { access, allowSession } = config;
+    const notice = deprecated(request);
+    if (notice) reply.headers(notice);
     request.routeUrl = config.url;
     if (isAppAccess(access)) return requireAccount(request, reply, access);
     const scope = access === undefined || access === 'public' ? null : access;
