@@ -26,6 +26,8 @@ const SAMPLE_IDS = 2_000;
 /** Rows that are not indicators take no change number. */
 const WITHOUT_NUMBERS = 'alter column change_number drop default';
 
+const CSV_HEADER = 'ioc,ioc_type,first_seen,last_seen,expires_at,confidence,severity,tlp,tags\n';
+
 const delay = (ms) => new Promise((done) => setTimeout(done, ms));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -109,16 +111,10 @@ async function writeOthers(count) {
   const write = async (name, text) => {
     if (!files[name].write(text)) await once(files[name], 'drain');
   };
-  await write('csv', 'ioc,ioc_type,first_seen,last_seen,expires_at,confidence,severity,tlp,tags\n');
-  const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  await write('csv', CSV_HEADER);
   for (const indicator of indicators({ count: 2 * count, now, seed: SEED, sources })) {
     if (indicator.number <= count) continue;
-    const { value, type, firstSeen, lastSeen, expiresAt, confidence, severity, tlp, tags } = indicator;
-    const seen = [firstSeen.toISOString(), lastSeen.toISOString(), expiresAt?.toISOString() ?? ''];
-    await write(
-      'csv',
-      `${[cell(value), type, ...seen, confidence, severity, tlp, cell(tags.join())].join()}\n`,
-    );
+    await write('csv', csvLine(indicator));
     await write('rows', copyLine(indicatorRow(indicator, now)));
   }
   for (const file of Object.values(files)) {
@@ -126,6 +122,24 @@ async function writeOthers(count) {
     await once(file, 'finish');
   }
   return paths;
+}
+
+/** Returns the line of an indicator in a CSV file. */
+function csvLine({ value, type, firstSeen, lastSeen, expiresAt, confidence, severity, tlp, tags }) {
+  const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const seen = [firstSeen.toISOString(), lastSeen.toISOString(), expiresAt?.toISOString() ?? ''];
+  return `${[cell(value), type, ...seen, confidence, severity, tlp, cell(tags.join())].join()}\n`;
+}
+
+/** Writes the next indicators of an iterator as a CSV file. @returns its path */
+export async function writeCsv(indicators, rows) {
+  const path = join(servers.temporaryDirectory(), 'indicators.csv');
+  const file = createWriteStream(path);
+  file.write(CSV_HEADER);
+  for (let i = 0; i < rows; i++) if (!file.write(csvLine(indicators.next().value))) await once(file, 'drain');
+  file.end();
+  await once(file, 'finish');
+  return path;
 }
 
 /** Reads and parses a file, on this thread. @returns seconds */

@@ -20,8 +20,8 @@ export function pathsFile(paths) {
 /**
  * Sends requests to a server from another process over keep-alive connections, as fast as it responds.
  * @param {number} start index of the first path in the file, so that a later round requests other paths
- * @param {{etag?: string, perSecond?: number, connections?: number}} options `etag`: for If-None-Match; `perSecond`: a rate
- *   below the maximum (wrk only)
+ * @param {{etag?: string, perSecond?: number, connections?: number, encoding?: string}} options `etag`: for If-None-Match;
+ *   `perSecond`: a rate below the maximum (wrk only); `encoding`: for Accept-Encoding (wrk only)
  * @returns {Promise<{requests: number, perSecond: number, p50Ms: number, p99Ms: number}>}
  * @throws {Error} if any request fails or has an error status
  */
@@ -31,7 +31,7 @@ export async function measure(
   file,
   seconds,
   start = 0,
-  { etag = '', perSecond = 0, connections = CONNECTIONS } = {},
+  { etag = '', perSecond = 0, connections = CONNECTIONS, encoding = '' } = {},
 ) {
   const pauseMs = perSecond > 0 ? (connections * 1000) / perSecond : 0;
   const env = {
@@ -40,6 +40,7 @@ export async function measure(
     BENCH_PATHS: file,
     BENCH_START: String(start),
     BENCH_ETAG: etag,
+    BENCH_ENCODING: encoding,
     BENCH_PAUSE_MS: String(pauseMs),
   };
   // With a long timeout, late responses count as slow rather than as failed.

@@ -4,6 +4,7 @@ local requests, position, pause = {}, 0, 0
 function init()
   wrk.headers["Authorization"] = "Bearer " .. os.getenv("BENCH_KEY")
   if os.getenv("BENCH_ETAG") ~= "" then wrk.headers["If-None-Match"] = os.getenv("BENCH_ETAG") end
+  if os.getenv("BENCH_ENCODING") ~= "" then wrk.headers["Accept-Encoding"] = os.getenv("BENCH_ENCODING") end
   pause = tonumber(os.getenv("BENCH_PAUSE_MS"))
   if pause > 0 then delay = random_pause end
   for path in io.lines(os.getenv("BENCH_PATHS")) do

@@ -20,7 +20,11 @@ const resources = [];
 export function findProgram(name, required = true) {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const directories = [...process.env.PATH.split(':'), ...versions.map((v) => join(debian, v, 'bin'))];
+  const directories = [
+    ...process.env.PATH.split(':'),
+    '/usr/sbin',
+    ...versions.map((v) => join(debian, v, 'bin')),
+  ];
   const path = directories.map((directory) => join(directory, name)).find((file) => existsSync(file));
   if (!path && required) throw new Error(`${name} is not installed.`);
   return path;
@@ -214,7 +218,7 @@ export async function stopAll() {
   while (resources.length > 0) await resources.pop().stop();
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer();
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address();

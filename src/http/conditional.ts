@@ -28,8 +28,9 @@ function isUnchanged(request: FastifyRequest, reply: FastifyReply, payload: unkn
   if (!String(reply.getHeader('cache-control') ?? '').startsWith('private')) return false;
   const given = reply.getHeader('etag') as string | undefined;
   const etag = given ?? strongEtag(payload);
-  if (given === undefined) reply.header('etag', etag);
-  return isKnownToClient(request, etag);
+  const known = knownTag(request, etag);
+  if (given === undefined || known !== undefined) reply.header('etag', known ?? etag);
+  return known !== undefined;
 }
 
 /**
@@ -57,18 +58,32 @@ const NOT_WITH_304 = new Set([
 /** @param name of a header, in lower case */
 export const isSentWith304 = (name: string): boolean => !NOT_WITH_304.has(name);
 
-export const isKnownToClient = ({ headers }: FastifyRequest, etag: string): boolean =>
-  matchesEtag(headers['if-none-match'], etag);
+/**
+ * Returns the tag of If-None-Match that stands for this content, in whichever encoding the client has it: a 304 has this tag
+ * (RFC 9111 §4.3.4).
+ */
+export function knownTag({ headers }: FastifyRequest, etag: string): string | undefined {
+  const header = headers['if-none-match'];
+  if (header === undefined) return undefined;
+  if (header === etag || header.trim() === '*') return etag;
+  const plain = withoutEncoding(etag);
+  return tagsOf(header).find((tag) => withoutEncoding(tag) === plain);
+}
+
+/** Returns the tag of the same content compressed by gzip (RFC 9110 §8.8.3.3). */
+export const gzipEtag = (etag: string): string => etag.replace(/"$/, '-gzip"');
+const withoutEncoding = (tag: string) => tag.replace(/-gzip"$/, '"');
+/** Returns the tags of If-None-Match for the weak comparison (RFC 9110 §13.1.2). */
+const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
 
 export function strongEtag(content: string | Buffer): string {
   return `"${hash('sha256', content, 'base64url')}"`;
 }
 
-/** Returns whether If-None-Match matches, by weak comparison, which ignores `W/` (RFC 9110 §13.1.2). */
+/** Returns whether If-None-Match matches this very representation. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
-  if (header === etag || header.trim() === '*') return true;
-  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+  return header === etag || header.trim() === '*' || tagsOf(header).includes(etag);
 }
 
 export interface ByteRange {

@@ -88,7 +88,7 @@ onEveryEngine((engine) => {
       const said = Object.keys(headers).filter(
         (name) => !/^(x-request-id|x-ratelimit-.*|date|connection)$/.test(name),
       );
-      expect(said.sort()).toEqual(['cache-control', 'etag']);
+      expect(said.sort()).toEqual(['cache-control', 'etag', 'vary']);
       await tipline.load([indicatorRecord('IPV4', '203.0.113.8')]);
       expect(await status(etag)).toBe(200);
     });

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../db/visibility.ts';
-import { isKnownToClient, isSentWith304 } from '../conditional.ts';
+import { acceptsGzip, compress, isWorthGzip } from '../compressed.ts';
+import { gzipEtag, isSentWith304, knownTag } from '../conditional.ts';
 import { ApiError } from '../errors.ts';
 import { NO_CACHE } from '../routes.ts';
 import type { SecurityHeaders } from '../security-headers.ts';
@@ -10,7 +11,10 @@ import type { CachedResponse, Computed, ResponseCache } from './response-cache.t
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Sends the cached response of a cache key, or computes, caches and sends it. */
+/**
+ * Sends the cached response of a cache key, or computes, caches and sends it. A computed response is sent as it is; once it is
+ * cached, clients that accept gzip get it compressed (see `gzipOf`).
+ */
 export async function sendCached(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -19,7 +23,7 @@ export async function sendCached(
   compute: () => Promise<Computed>,
 ): Promise<FastifyReply> {
   const { body, etag, headers } = await responses.getOrCompute(cacheKey, request.principal.now, compute);
-  reply.headers({ 'cache-control': NO_CACHE, etag, 'content-type': JSON_TYPE });
+  reply.headers({ 'cache-control': NO_CACHE, etag, 'content-type': JSON_TYPE, vary: 'accept-encoding' });
   urls.remember(request, reply, cacheKey);
   return reply.headers(headers).send(body);
 }
@@ -103,20 +107,37 @@ export function cachedUrls(
   };
 }
 
+/** The compressed bodies of cached responses; null: being compressed. */
+const gzips = new WeakMap<CachedResponse, Buffer | null>();
+
+/** Returns the compressed body of a cached response; undefined: there is none yet, but the next client finds one. */
+function gzipOf(cached: CachedResponse): Buffer | undefined {
+  const known = gzips.get(cached);
+  if (known !== undefined) return known ?? undefined;
+  if (!isWorthGzip(cached.body)) return undefined;
+  gzips.set(cached, null);
+  void compress(cached.body).then((body) => gzips.set(cached, body));
+  return undefined;
+}
+
 function write(request: FastifyRequest, reply: FastifyReply, entry: Entry, cached: CachedResponse): void {
-  const own = ['etag', cached.etag];
+  const known = knownTag(request, cached.etag);
+  const gzip = known === undefined && acceptsGzip(request) ? gzipOf(cached) : undefined;
+  const own = ['etag', known ?? (gzip ? gzipEtag(cached.etag) : cached.etag)];
   for (const name of PER_RESPONSE_HEADERS) {
     const value = reply.getHeader(name);
     if (value !== undefined) own.push(name, String(value));
   }
   const { raw } = reply.hijack();
-  if (isKnownToClient(request, cached.etag)) {
+  if (known !== undefined) {
     raw.writeHead(304, [...entry.headersOf304, ...own]);
     runAtTickEnd(() => raw.end());
   } else {
     for (const name in cached.headers) own.push(name, cached.headers[name] as string);
-    raw.writeHead(200, [...entry.headers, ...own, 'content-length', String(cached.body.length)]);
-    runAtTickEnd(() => raw.end(cached.body));
+    const body = gzip ?? cached.body;
+    if (gzip) own.push('content-encoding', 'gzip');
+    raw.writeHead(200, [...entry.headers, ...own, 'content-length', String(body.length)]);
+    runAtTickEnd(() => raw.end(body));
   }
 }
 
