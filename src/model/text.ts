@@ -84,10 +84,14 @@ export function refangedSearch(q: string): string | null {
   return refanged === null || refanged === '' || refanged === q ? null : refanged;
 }
 
-/** Returns the texts that a search looks for: the search as written and, if different, its refanged form. */
+/**
+ * Returns the texts that a search looks for: the search as written and, if different, its refanged form. If the one contains the
+ * other (`evil ` and `evil`), the shorter one finds all.
+ */
 export function searchForms(q: string): string[] {
   const refanged = refangedSearch(q);
-  return refanged === null ? [q] : [q, refanged];
+  if (refanged === null || refanged.includes(q)) return [q];
+  return q.includes(refanged) ? [refanged] : [q, refanged];
 }
 
 /** Further apart than this, two names are not a slip of the keyboard. */

@@ -131,7 +131,7 @@ onEveryEngine((engine) => {
         },
       ),
       {
-        ...runs(50),
+        ...runs(35),
         ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
       },
     );

@@ -214,7 +214,7 @@ onEveryEngine((engine) => {
         }
         await removeFeed(tipline.db, slug, by());
       }),
-      runs(60),
+      runs(40),
     );
   });
 });

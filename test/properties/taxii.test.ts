@@ -265,7 +265,7 @@ onEveryEngine((engine) => {
         },
       ),
       {
-        ...runs(40),
+        ...runs(25),
         ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
       },
     );
