@@ -9,10 +9,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { freshDatabase, hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
-import { run } from '../support/processes.ts';
+import { run, tipline, until } from '../support/processes.ts';
 import { createKey, emptyStore, type Service, serve, total } from '../support/service.ts';
 
 const LINES = 1_200;
@@ -167,6 +168,54 @@ describe('tipline backup and tipline restore', () => {
     expect(csv.stdout.trim().split('\n')).toHaveLength(LINES + 1);
     await drop();
   });
+
+  it.skipIf(!hasPostgres)(
+    'leaves the store in PostgreSQL as it was when it is killed, and can be repeated',
+    async () => {
+      const { url, drop } = await freshDatabase();
+      const env = nodeSettings(url, { TIPLINE_DATA_DIR: temporaryDirectory() });
+      const options = ['--passphrase-file', passphrase];
+      expect(await run(['restore', backup, ...options], { env })).toMatchObject({ code: 0 });
+      expect(await run(['keys', 'create', '--name', 'later'], { env })).toMatchObject({ code: 0 });
+      const [reader, watcher] = [new pg.Client(url), new pg.Client(url)];
+      await Promise.all([reader.connect(), watcher.connect()]);
+      const count = async (sql: string) => Number((await watcher.query(sql)).rows[0].count);
+      const keys = await count('select count(*) from api_key');
+      // Until this transaction ends, no other can delete the table.
+      await reader.query('begin; select from indicator limit 1');
+      const replacing = [
+        'restore',
+        backup,
+        ...options,
+        '--replace',
+        `PostgreSQL at ${new URL(url).host}${new URL(url).pathname}`,
+      ];
+      const restoring = tipline(replacing, { env });
+      await until(
+        'the restore to wait for the table',
+        async () =>
+          (await count(
+            "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+          )) === 1,
+      );
+      restoring.signal('SIGKILL');
+      await restoring.exit;
+      await reader.end();
+      await until(
+        'the connection to end',
+        async () =>
+          (await count('select count(*) from pg_stat_activity where datname = current_database()')) === 1,
+      );
+      expect(await count('select count(*) from api_key')).toBe(keys);
+      expect(await count('select count(*) from indicator')).toBe(LINES);
+
+      expect(await run(replacing, { env })).toMatchObject({ code: 0 });
+      expect(await count('select count(*) from api_key')).toBe(keys - 1);
+      expect(await count("select count(*) from pg_namespace where nspname = 'tipline_restore'")).toBe(0);
+      await watcher.end();
+      await drop();
+    },
+  );
 
   it.skipIf(!hasPostgres)('moves a store to PostgreSQL, once no server uses it', async () => {
     const { url, drop } = await freshDatabase();
