@@ -6,6 +6,7 @@ import { readConfig } from '../src/config/config.ts';
 import { ruledTechniques, rulesOf } from '../src/sigma/technique-rules.ts';
 import { temporaryDirectory } from './support/directories.ts';
 import {
+  chartValuesTable,
   feedKindsTable,
   formatsTable,
   importersTable,
@@ -41,6 +42,7 @@ describe('the documentation', () => {
     ['docs/feeds.md', limitSourcesTable()],
     ['docs/integrations/README.md', integrationsTable()],
     ['docs/integrations/README.md', protocolsTable()],
+    ['packaging/helm/tipline/README.md', chartValuesTable()],
   ])('in %s has this table of the code; WRITE_DOCS=1 writes it: %#', (path, table) => {
     const [head = ''] = table.split('\n');
     const before = read(path);
