@@ -266,6 +266,17 @@ describe.skipIf(HELMS.length === 0)('the rendered chart', () => {
       expect(egressOf(everything, 'migrate')).not.toContain('"0.0.0.0/0"');
     });
 
+    it('lets Prometheus read the metrics of servers whose clients are listed', () => {
+      const peer = (name: string) => ({
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
+      });
+      const [server, worker] = ['server', 'worker'].map(
+        (component) => named(render(program, EVERYTHING), 'NetworkPolicy', `soc-tipline-${component}`).spec,
+      );
+      expect(server.ingress[0].from).toEqual([peer('ingress'), peer('monitoring')]);
+      expect(worker.ingress[0].from).toEqual([peer('monitoring')]);
+    });
+
     it('lets the worker connect to the private networks of OUTBOUND_NETWORKS, and to the collector of traces', () => {
       const egress = egressOf(render(program, EVERYTHING), 'worker');
       for (const cidr of ['10.20.0.0/16', '10.30.0.1/32', 'fd00::1/128'])
@@ -318,6 +329,16 @@ describe.skipIf(HELMS.length === 0)('the rendered chart', () => {
       for (const { metadata } of render(program, { ...MINIMAL, fullnameOverride }))
         expect(metadata.name.length).toBeLessThanOrEqual(63);
     });
+  });
+
+  it.each(NOTES_HELMS)('has in its notes the commands of docs/installing.md, by %s', (program) => {
+    const docs = readFileSync(new URL('../../docs/installing.md', import.meta.url), 'utf8');
+    const [, commands = ''] = docs.match(/^helm install .*\n([^`]+)```/m) ?? [];
+    const notes = notesOf(program, MINIMAL)
+      .replaceAll('soc-tipline', 'tipline')
+      .replaceAll('intel', 'tipline');
+    const lines = notes.split('\n').map((line) => line.trim());
+    expect(lines).toEqual(expect.arrayContaining(commands.trimEnd().split('\n')));
   });
 
   it.each(NOTES_HELMS)(
