@@ -12,8 +12,13 @@ export const HELMS = (process.env.HELM?.split(delimiter) ?? ['helm']).filter(
   (program) => spawnSync(program, ['version']).status === 0,
 );
 
-/** Those that render the notes without a cluster. */
-export const NOTES_HELMS = HELMS.filter((program) => helm(program, 'version', '--short').startsWith('v4'));
+/** The newest of them: Helm 4 also renders the notes without a cluster. */
+export const HELM = HELMS.toSorted((a, b) => versionOf(b).localeCompare(versionOf(a)))[0] ?? '';
+export const hasNotes = HELM !== '' && versionOf(HELM).startsWith('v4');
+
+function versionOf(program: string): string {
+  return helm(program, 'version', '--short');
+}
 
 export type Values = { readonly [name: string]: unknown };
 
@@ -76,12 +81,12 @@ export function withValues(values: Values): string[] {
 }
 
 /** Returns the text that helm renders; @throws with its message when it rejects the values */
-export function renderText(program: string, values: Values, chart = CHART): string {
+export function renderText(values: Values, { program = HELM, chart = CHART } = {}): string {
   return helm(program, 'template', 'soc', chart, '--namespace', 'intel', ...withValues(values));
 }
 
 /** Returns the rendered objects. */
-export const render = (program: string, values: Values) => objectsIn(renderText(program, values));
+export const render = (values: Values) => objectsIn(renderText(values));
 
 export function objectsIn(text: string): KubernetesObject[] {
   return parseAllDocuments(text, { version: '1.1' })
@@ -90,9 +95,9 @@ export function objectsIn(text: string): KubernetesObject[] {
 }
 
 /** Returns the notes that helm prints after an installation. */
-export function notesOf(program: string, values: Values): string {
+export function notesOf(values: Values): string {
   const args = ['soc', CHART, '--namespace', 'intel', '--dry-run=client', ...withValues(values)];
-  return helm(program, 'install', ...args).split('\nNOTES:\n')[1] ?? '';
+  return helm(HELM, 'install', ...args).split('\nNOTES:\n')[1] ?? '';
 }
 
 /** Returns the template of the pods of an object, if it has one. */

@@ -152,7 +152,7 @@ describe('scripts/chart.mjs', () => {
     });
 
     it('packs a chart that renders as the directory does', () => {
-      expect(renderText(program, EVERYTHING, pack())).toBe(renderText(program, EVERYTHING));
+      expect(renderText(EVERYTHING, { program, chart: pack() })).toBe(renderText(EVERYTHING));
     });
   });
 });

@@ -2,17 +2,16 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { freshDatabase, hasPostgres, hasRedis } from '../support/postgres-nodes.ts';
 import { type Exit, type Running, run, tipline } from '../support/processes.ts';
-import { NOTES_HELMS, notesOf, podOf, render, type Values } from './helm.ts';
+import { hasNotes, notesOf, podOf, render, type Values } from './helm.ts';
 import { MINIMAL } from './values.ts';
 
 const METRICS_TOKEN = 'token-of-the-cluster';
 const DATA = '/var/lib/tipline';
-const HELM = String(NOTES_HELMS[0]);
 const VALUES: Values = { ...MINIMAL, listenAddress: '127.0.0.1', server: { shutdownDelaySeconds: 0 } };
 
 // The commands of the containers run here with the environment of the chart: the ports are free ones, and the volume is a
 // directory.
-describe.skipIf(NOTES_HELMS.length === 0 || !hasPostgres || !hasRedis)('the containers of the chart', () => {
+describe.skipIf(!hasNotes || !hasPostgres || !hasRedis)('the containers of the chart', () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>;
   let secret: Record<string, string>;
   let environment: Record<string, string>;
@@ -23,7 +22,7 @@ describe.skipIf(NOTES_HELMS.length === 0 || !hasPostgres || !hasRedis)('the cont
   let workerAddress: string;
   const containers = () =>
     new Map(
-      render(HELM, VALUES).flatMap((object) => {
+      render(VALUES).flatMap((object) => {
         const container = podOf(object)?.spec.containers[0];
         return container ? [[container.name, container] as const] : [];
       }),
@@ -90,7 +89,7 @@ describe.skipIf(NOTES_HELMS.length === 0 || !hasPostgres || !hasRedis)('the cont
   });
 
   it('run the commands of the notes, which create an account and a key', async () => {
-    const commands = [...notesOf(HELM, VALUES).matchAll(/deployment\/soc-tipline-server -- tipline (.+)/g)];
+    const commands = [...notesOf(VALUES).matchAll(/deployment\/soc-tipline-server -- tipline (.+)/g)];
     const exits: Exit[] = [];
     for (const [, args = ''] of commands)
       exits.push(await run(args.split(' '), { env: environment, input: 'correct horse battery\n' }));

@@ -101,11 +101,25 @@ export const VALID: [string, Values][] = [
 /** The sets that are rejected, with the message. */
 export const INVALID: [string, Values, RegExp][] = [
   ['no image', {}, /image\.repository is missing: set it to the registry/],
-  ['no Secret', { image: MINIMAL.image }, /existingSecret is missing: set it to the name of a Secret with/],
+  [
+    'no Secret',
+    { image: MINIMAL.image },
+    /DATABASE_URL comes from no Secret: set existingSecret to the name of a Secret with DATABASE_URL, or/,
+  ],
   [
     'a Secret for one setting only',
     { image: MINIMAL.image, secretRefs: { DATABASE_URL: { name: 'db', key: 'uri' } } },
-    /existingSecret is missing/,
+    /(REDIS_URL|TIPLINE_SECRET) comes from no Secret/,
+  ],
+  [
+    'a monitor without a token',
+    {
+      ...MINIMAL,
+      existingSecret: '',
+      secretRefs: { DATABASE_URL: { name: 'a' }, REDIS_URL: { name: 'b' }, TIPLINE_SECRET: { name: 'c' } },
+      serviceMonitor: { enabled: true },
+    },
+    /METRICS_TOKEN comes from no Secret/,
   ],
   ['an Ingress without a host', { ...MINIMAL, ingress: { enabled: true } }, /ingress\.host is missing/],
   ['a setting that is none', { ...MINIMAL, settings: { TIPLINE_SPOL_MB: 1 } }, /TIPLINE_SPOL_MB/],

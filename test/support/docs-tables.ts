@@ -178,11 +178,11 @@ function reasonOf(rule: Parameters<typeof convertRule>[0], language: QueryLangua
 /** The values of the Helm chart: each with a comment above it, which is its description. */
 export function chartValuesTable(): string {
   const rows: string[][] = [];
-  const add = (map: YAMLMap<Scalar<string>>, path: string, isFirst: boolean) => {
+  const add = (map: YAMLMap<Scalar<string>>, path: string, isRoot: boolean) => {
     for (const [i, { key, value }] of map.items.entries()) {
       const name = path + key.value;
       // The comment of the first value of a map is that of the map.
-      const comment = (i === 0 && !isFirst ? map.commentBefore : key.commentBefore)?.trim();
+      const comment = (i === 0 && !isRoot ? map.commentBefore : key.commentBefore)?.trim();
       if (comment) rows.push([code(name), code(JSON.stringify(value)), comment]);
       else if (isMap(value)) add(value as YAMLMap<Scalar<string>>, `${name}.`, false);
       else throw new Error(`${name} has no comment in values.yaml`);

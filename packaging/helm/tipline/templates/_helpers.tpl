@@ -56,7 +56,7 @@ An environment variable from a Secret. Arguments: root, name, required (whether 
 The key in existingSecret is the name of the setting.
 */}}
 {{- define "tipline.secret" -}}
-{{- $missing := "existingSecret is missing: set it to the name of a Secret with DATABASE_URL, REDIS_URL and TIPLINE_SECRET, or name their Secrets in secretRefs." -}}
+{{- $missing := printf "%s comes from no Secret: set existingSecret to the name of a Secret with %s, or secretRefs.%s.name." .name .name .name -}}
 {{- $ref := get .root.Values.secretRefs .name -}}
 {{- if or $ref .required .root.Values.existingSecret }}
 - name: {{ .name }}
@@ -94,7 +94,7 @@ The key in existingSecret is the name of the setting.
   {{- /* Helm reads numbers as floating-point numbers, and would write 1000000 as 1e+06. */}}
   value: {{ kindIs "float64" $value | ternary (int64 $value) $value | quote }}
 {{- end }}
-{{- /* Whether a pod without it does not start. */}}
+{{- /* Secret settings, and whether a pod fails to start without them. */}}
 {{- $secrets := dict "DATABASE_URL" true "REDIS_URL" true "TIPLINE_SECRET" true "DATABASE_REPLICA_URLS" false "METRICS_TOKEN" .Values.serviceMonitor.enabled }}
 {{- if .Values.settings.OIDC_ISSUER }}{{ $_ := set $secrets "OIDC_CLIENT_SECRET" true }}{{ end }}
 {{- if .Values.tls.secretName }}{{ $_ := set $secrets "TIPLINE_TLS_PASSPHRASE" false }}{{ end }}
