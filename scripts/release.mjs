@@ -31,6 +31,7 @@ const { PYTHON = 'python3' } = process.env;
 const PARTS = {
   npm: (to) => npmPack(root, to),
   deb: (to) => script('deb.mjs', to),
+  chart: (to) => script('chart.mjs', to),
   'typescript-client': (to) => npmPack(join(root, 'clients/typescript'), to),
   'python-client': pythonWheel,
   openapi(to) {

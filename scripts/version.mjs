@@ -15,7 +15,13 @@ try {
   apiSinceRelease(root, version);
   const changelog = join(root, 'CHANGELOG.md');
   writeFileSync(changelog, withRelease(readFileSync(changelog, 'utf8'), version, today));
-  execFileSync('git', ['add', 'CHANGELOG.md'], { cwd: root, stdio: 'inherit' });
+  const chart = join(root, 'packaging/helm/tipline/Chart.yaml');
+  const withVersion = (text) =>
+    text.replace(/^(version|appVersion): .*$/gm, (_line, name) =>
+      name === 'version' ? `version: ${version}` : `appVersion: "${version}"`,
+    );
+  writeFileSync(chart, withVersion(readFileSync(chart, 'utf8')));
+  execFileSync('git', ['add', changelog, chart], { cwd: root, stdio: 'inherit' });
 } catch (error) {
   console.error(`No version ${version} (git checkout . undoes what npm has written): ${error.message}`);
   process.exit(1);

@@ -12,7 +12,7 @@ const packageOf = (name: string) =>
     .join('/');
 
 /** Folders with a package.json of their own, which is no workspace. */
-const OTHERS = /^(clients|mcp-conformance)\//;
+const OTHERS = /^(chart\/programs|clients|mcp-conformance)\//;
 
 /** The packages that the sources in a folder import. */
 function importedIn(folder: string): string[] {

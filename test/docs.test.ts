@@ -7,6 +7,7 @@ import { DEPRECATIONS } from '../src/http/deprecation.ts';
 import { ruledTechniques, rulesOf } from '../src/sigma/technique-rules.ts';
 import { temporaryDirectory } from './support/directories.ts';
 import {
+  chartValuesTable,
   feedKindsTable,
   formatsTable,
   importersTable,
@@ -42,6 +43,7 @@ describe('the documentation', () => {
     ['docs/feeds.md', limitSourcesTable()],
     ['docs/integrations/README.md', integrationsTable()],
     ['docs/integrations/README.md', protocolsTable()],
+    ['packaging/helm/tipline/README.md', chartValuesTable()],
   ])('in %s has this table of the code; WRITE_DOCS=1 writes it: %#', (path, table) => {
     const [head = ''] = table.split('\n');
     const before = read(path);

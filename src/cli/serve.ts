@@ -215,7 +215,8 @@ export async function startServer(
       database.expediteClose?.();
       await close();
     }, delayMs);
-    const token = secondary
+    const offers = config.firstStartLink && !secondary;
+    const token = !offers
       ? null
       : await offerFirstStart(database.db, systemClock()).catch((err) => {
           // The server starts without the link, because it can serve the stored data.

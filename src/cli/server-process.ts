@@ -83,7 +83,7 @@ export interface RunningServer {
   storage: string;
   /**
    * The link that creates the account of the first administrator, once and within one hour. null: an account
-   * exists, this is a secondary, or the link could not be stored.
+   * exists, this is a secondary, the setting is off, or the link could not be stored.
    */
   firstStart: string | null;
 }

@@ -143,6 +143,11 @@ export const SETTINGS = {
     default: 'off',
     meaning: '`on`: accept e-mail addresses that the provider does not mark as verified',
   }),
+  firstStartLink: setting('TIPLINE_FIRST_START_LINK', onOrOff, {
+    default: 'on',
+    meaning:
+      '`off`: the server prints no link for the first account, which standard output would put into the log of a container; create the account with `tipline users create`',
+  }),
   processes: setting('TIPLINE_PROCESSES', wholeNumber(1, 256), {
     default: '1',
     meaning:

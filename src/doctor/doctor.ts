@@ -117,7 +117,7 @@ function reasonOf(problem: unknown): string {
 }
 
 function machineChecks(
-  { dataDirectory }: Pick<Config, 'dataDirectory'>,
+  { dataDirectory, databaseUrl }: Pick<Config, 'dataDirectory' | 'databaseUrl'>,
   { envFile }: Pick<Means, 'envFile'>,
 ): Check[] {
   const filesWithSecrets = [secretFile(dataDirectory), envFile];
@@ -125,7 +125,8 @@ function machineChecks(
     ['runtime', async () => judgeNode(process.versions.node, OLDEST_NODE)],
     [
       'data directory',
-      async () => judgeDirectory(dataDirectory, await statOf(dataDirectory), process.geteuid?.() ?? 0),
+      async () =>
+        judgeDirectory(dataDirectory, await statOf(dataDirectory), process.geteuid?.() ?? 0, !databaseUrl),
     ],
     [
       'secret files',

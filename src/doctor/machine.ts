@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { type Stats, statfsSync } from 'node:fs';
+import { existsSync, type Stats, statfsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { error, type Judgement, megabytes, ok, warning } from './finding.ts';
 
@@ -17,8 +17,13 @@ export function judgeNode(version: string, oldest: string): Judgement {
 
 type Owned = Pick<Stats, 'mode' | 'uid'>;
 
-/** @param found null: there is none @param user the id of this process's user */
-export function judgeDirectory(path: string, found: Owned | null, user: number): Judgement {
+/**
+ * @param found null: there is none
+ * @param user the id of this process's user
+ * @param isStore whether the embedded database is in it; otherwise it has only temporary files
+ */
+export function judgeDirectory(path: string, found: Owned | null, user: number, isStore = true): Judgement {
+  if (found === null && !isStore) return ok(`The data directory ${path} does not exist yet`);
   if (found === null)
     return warning(
       `The data directory ${path} does not exist`,
@@ -90,10 +95,13 @@ export function judgeSpace({ path, free, reserve, database }: Space): Judgement 
   return ok(`${megabytes(free)} are free on the disk of ${path}`);
 }
 
+/** Returns the free bytes on the disk of a directory, or of the one in which it would be created. */
 export function freeBytes(path: string): number {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize;
+  const found = statfsSync(existingPart(resolve(path)));
+  return found.bavail * found.bsize;
 }
+
+const existingPart = (path: string): string => (existsSync(path) ? path : existingPart(dirname(path)));
 
 /** @param synchronized as timedatectl reports it; null: it is not known */
 export function judgeSynchronization(synchronized: string | null): Judgement | null {

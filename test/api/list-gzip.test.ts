@@ -46,20 +46,17 @@ onEveryEngine((engine) => {
       });
     });
 
-    it.each([
-      undefined,
-      'identity',
-      'gzip;q=0',
-      'gzip;q=0.5, identity;q=0.9',
-      'br',
-    ])('is not compressed for Accept-Encoding: %s', async (accepted) => {
-      await getCompressed();
-      const headers: Record<string, string> = accepted === undefined ? {} : { 'accept-encoding': accepted };
-      const plain = await get(headers);
-      expect(plain.headers['content-encoding']).toBeUndefined();
-      expect(plain.headers).toMatchObject({ vary: 'accept-encoding' });
-      expect(plain.json().total).toBe(loaded);
-    });
+    it.each([undefined, 'identity', 'gzip;q=0', 'gzip;q=0.5, identity;q=0.9', 'br'])(
+      'is not compressed for Accept-Encoding: %s',
+      async (accepted) => {
+        await getCompressed();
+        const headers: Record<string, string> = accepted === undefined ? {} : { 'accept-encoding': accepted };
+        const plain = await get(headers);
+        expect(plain.headers['content-encoding']).toBeUndefined();
+        expect(plain.headers).toMatchObject({ vary: 'accept-encoding' });
+        expect(plain.json().total).toBe(loaded);
+      },
+    );
 
     it('is a 304 for the tag of either encoding, which has the tag that the client has', async () => {
       const { etag } = (await getCompressed()).headers;
@@ -68,7 +65,10 @@ onEveryEngine((engine) => {
         for (const tag of [String(etag), plain, `W/${plain}, "other"`, `"other", ${etag}`]) {
           const response = await get({ ...headers, 'if-none-match': tag });
           expect(response).toMatchObject({ statusCode: 304, body: '' });
-          expect(response.headers).toMatchObject({ etag: tag.match(/"[\w-]{20,}"/)?.[0], vary: 'accept-encoding' });
+          expect(response.headers).toMatchObject({
+            etag: tag.match(/"[\w-]{20,}"/)?.[0],
+            vary: 'accept-encoding',
+          });
         }
       expect(await get({ ...GZIP, 'if-none-match': '"other-gzip"' })).toMatchObject({ statusCode: 200 });
     });

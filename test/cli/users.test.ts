@@ -83,3 +83,13 @@ describe('tipline users, beside a running server', () => {
     expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringMatching(message) });
   });
 });
+
+describe('TIPLINE_FIRST_START_LINK=off', () => {
+  it('prints no link while there is no account', async () => {
+    const service = await serve({ TIPLINE_FIRST_START_LINK: 'off' });
+    await service.stop();
+    expect(service.stdout() + service.stderr()).not.toMatch(/first-start|No account exists/);
+    const { stdout } = await service.command('users', 'list');
+    expect(stdout).toContain('There are no accounts.');
+  });
+});

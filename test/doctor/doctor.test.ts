@@ -264,6 +264,23 @@ describe.skipIf(!hasPostgres)('tipline doctor on PostgreSQL', () => {
     await drop();
   });
 
+  it('finds nothing wrong in a data directory that is created later', async () => {
+    const dataDirectory = join(temporaryDirectory(), 'not', 'yet');
+    const env = {
+      DATABASE_URL: 'postgres://127.0.0.1/tipline',
+      TIPLINE_SECRET: 'a secret of the tests, long enough',
+      TIPLINE_DATA_DIR: dataDirectory,
+    };
+    const config = readConfig({ env, envFile: '/nowhere' });
+    const openDatabase = () => Promise.reject(new Error('it is gone'));
+    const findings = await examine(config, { clock: () => NOW, envFile: '/nowhere', openDatabase });
+    const found = findings.filter(({ message }) => message.includes(dataDirectory));
+    expect(found.map(({ check, status }) => `${check} ${status}`)).toEqual([
+      'data directory ok',
+      'disk space ok',
+    ]);
+  });
+
   it('goes on without a database', async () => {
     const config = readConfig({ env: { TIPLINE_DATA_DIR: temporaryDirectory() }, envFile: '/nowhere' });
     const openDatabase = () => Promise.reject(new Error('it is gone'));

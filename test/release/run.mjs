@@ -110,6 +110,11 @@ function check({ target, notes }) {
   const names = readdirSync(target).filter((name) => !/^(SHA256SUMS.*|minisign.pub)$/.test(name));
   assert.deepEqual(readFileSync(join(target, 'SHA256SUMS'), 'utf8').match(/\S+$/gm), names.sort());
   assert.ok(names.includes(`tipline-${readVersion()}.tgz`));
+  const chart = `tipline-${readVersion()}-chart.tgz`;
+  assert.match(
+    run('tar', ['-xzOf', join(target, chart), 'tipline/Chart.yaml']),
+    new RegExp(`^version: ${readVersion()}$`, 'm'),
+  );
   writeFileSync(join(target, names[0]), 'changed');
   assert.notEqual(inDirectory(command), 0);
   writeFileSync(join(target, 'SHA256SUMS'), 'changed');

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { isMap, parseDocument, type Scalar, type YAMLMap } from 'yaml';
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
 import { QUERYABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
 import { PRESETS, type Preset } from '../../src/feeds/presets.ts';
@@ -10,6 +12,8 @@ import { ruledTechniques, rulesOf } from '../../src/sigma/technique-rules.ts';
 import { FEED_KINDS, feedRulesOf } from '../../src/sources/feed-kinds.ts';
 
 // The tables of the documentation that follow from the code.
+
+const CHART = new URL('../../packaging/helm/tipline/', import.meta.url);
 
 /** A table of Markdown. */
 export function table(head: string[], rows: string[][]): string {
@@ -169,4 +173,22 @@ function reasonOf(rule: Parameters<typeof convertRule>[0], language: QueryLangua
     if (error instanceof Unconvertible) return error.reason;
     throw error;
   }
+}
+
+/** The values of the Helm chart: each with a comment above it, which is its description. */
+export function chartValuesTable(): string {
+  const rows: string[][] = [];
+  const add = (map: YAMLMap<Scalar<string>>, path: string, isRoot: boolean) => {
+    for (const [i, { key, value }] of map.items.entries()) {
+      const name = path + key.value;
+      // The comment of the first value of a map is that of the map.
+      const comment = (i === 0 && !isRoot ? map.commentBefore : key.commentBefore)?.trim();
+      if (comment) rows.push([code(name), code(JSON.stringify(value)), comment]);
+      else if (isMap(value)) add(value as YAMLMap<Scalar<string>>, `${name}.`, false);
+      else throw new Error(`${name} has no comment in values.yaml`);
+    }
+  };
+  const document = parseDocument(readFileSync(new URL('values.yaml', CHART), 'utf8'));
+  add(document.contents as YAMLMap<Scalar<string>>, '', true);
+  return table(['value', 'default', 'meaning'], rows);
 }

@@ -75,8 +75,7 @@ export function createResponseCache(
 ): ResponseCache {
   const entries = new LRUCache<string, CachedResponse>({
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ body }, cacheKey) =>
-      Math.ceil(SIZE_WITH_GZIP * body.length) + cacheKey.length + 500,
+    sizeCalculation: ({ body }, cacheKey) => Math.ceil(SIZE_WITH_GZIP * body.length) + cacheKey.length + 500,
   });
   const cache = epochScopedCache(watch, entries);
   const counts = { hits: 0, shared: 0, misses: 0 };
