@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { lastChange } from './last-change.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const packaging = join(root, 'packaging');
@@ -39,7 +40,7 @@ try {
   mkdirSync(target, { recursive: true });
   const file = join(target, `tipline_${VERSION}_all.deb`);
   run('dpkg-deb', ['--build', '--root-owner-group', '-Zxz', tree, file], {
-    env: { ...process.env, SOURCE_DATE_EPOCH: String(lastChange()) },
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(lastChange(root)) },
   });
   console.log(file);
 } finally {
@@ -73,7 +74,7 @@ function installSystemFiles(tree) {
   // The settings may contain passwords.
   const override = `tipline: non-standard-file-perm 0640 != 0644 [${SETTINGS}]\n`;
   writeIn(tree, 'usr/share/lintian/overrides/tipline', override);
-  const date = execFileSync('date', ['-Ru', '-d', `@${lastChange()}`], { encoding: 'utf8' }).trim();
+  const date = execFileSync('date', ['-Ru', '-d', `@${lastChange(root)}`], { encoding: 'utf8' }).trim();
   const entry = `tipline (${VERSION}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${maintainer()}  ${date}\n`;
   writeIn(tree, `${doc}/changelog.gz`, gzipSync(entry, { level: 9 }));
 
@@ -99,7 +100,7 @@ function copyright() {
 Upstream-Name: Tipline
 
 Files: *
-Copyright: ${new Date(lastChange() * 1000).getUTCFullYear()} the contributors to Tipline
+Copyright: ${new Date(lastChange(root) * 1000).getUTCFullYear()} the contributors to Tipline
 License: Apache-2.0
  The text is in /usr/share/common-licenses/Apache-2.0. The licences of the packages that the program contains are in
  /usr/lib/tipline/dist/THIRD-PARTY-NOTICES.txt, /usr/lib/tipline/dist/web/THIRD-PARTY-NOTICES.txt and
@@ -144,21 +145,6 @@ function writeIn(tree, path, content, mode = 0o644) {
 function maintainer() {
   const { DEBFULLNAME = 'Tipline', DEBEMAIL = 'tipline@localhost' } = process.env;
   return `${DEBFULLNAME} <${DEBEMAIL}>`;
-}
-
-/** The time of the last commit, or of package.json where there is no repository, in seconds. */
-function lastChange() {
-  try {
-    return Number(
-      execFileSync('git', ['log', '-1', '--format=%ct'], {
-        cwd: root,
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      }),
-    );
-  } catch {
-    return Math.floor(statSync(join(root, 'package.json')).mtimeMs / 1000);
-  }
 }
 
 function run(command, args, options = {}) {

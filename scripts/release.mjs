@@ -18,6 +18,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { lastChange } from './last-change.mjs';
 import { apiSinceRelease } from './release/api-since-release.mjs';
 import { sectionOf, unreleasedOf } from './release/changelog.mjs';
 
@@ -31,6 +32,7 @@ const { PYTHON = 'python3' } = process.env;
 const PARTS = {
   npm: (to) => npmPack(root, to),
   deb: (to) => script('deb.mjs', to),
+  image: (to) => script('image.mjs', to),
   chart: (to) => script('chart.mjs', to),
   'typescript-client': (to) => npmPack(join(root, 'clients/typescript'), to),
   'python-client': pythonWheel,
@@ -194,7 +196,7 @@ function requireProgram(name, reason) {
 
 /** Times in archives are that of the commit, so that the same commit gives the same files. */
 function run(command, args, cwd) {
-  const env = { ...process.env, SOURCE_DATE_EPOCH: git('log', '-1', '--format=%ct') };
+  const env = { ...process.env, SOURCE_DATE_EPOCH: String(lastChange(root)) };
   const { status } = spawnSync(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] });
   if (status !== 0) throw new Error(`${basename(command)} ${args[0]} failed.`);
 }

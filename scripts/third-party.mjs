@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const NOTICES = 'THIRD-PARTY-NOTICES.txt';
+/** The file with the licences, in each directory of bundles. */
+export const NOTICES = 'THIRD-PARTY-NOTICES.txt';
+/** The heading of a package in it. */
+const HEADING = /^((\S+) (\S+) \((.+)\))\n(-+)$/gm;
 
 const LICENCE_FILE = /^(licen[cs]e|copying)/i;
 const README = /^readme/i;
@@ -40,6 +43,13 @@ function noticeOf(directory) {
   const by = author?.name ?? author;
   const stated = `The package states the licence ${license}${by ? ` and the author ${by}` : ''}.`;
   return { title: `${name} ${version} (${license})`, text: licenceText(directory) ?? stated };
+}
+
+/** Returns name, version and licence of each package in a file of licences. */
+export function packagesOf(notices) {
+  return [...notices.matchAll(HEADING)]
+    .filter(([, title, , , , line]) => line.length === title.length)
+    .map(([, , name, version, license]) => ({ name, version, license }));
 }
 
 function licenceText(directory) {

@@ -11,17 +11,21 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const today = new Date().toISOString().slice(0, 10);
 
+/** The files that state the version, and how their texts change. */
+const FILES = {
+  'CHANGELOG.md': (text) => withRelease(text, version, today),
+  'compose.yaml': (text) => text.replace(/(localhost\/tipline:)\S+/, `$1${version}`),
+  'packaging/helm/tipline/Chart.yaml': (text) =>
+    text
+      .replace(/^version: .*/m, `version: ${version}`)
+      .replace(/^appVersion: .*/m, `appVersion: "${version}"`),
+};
+
 try {
   apiSinceRelease(root, version);
-  const changelog = join(root, 'CHANGELOG.md');
-  writeFileSync(changelog, withRelease(readFileSync(changelog, 'utf8'), version, today));
-  const chart = join(root, 'packaging/helm/tipline/Chart.yaml');
-  const withVersion = (text) =>
-    text.replace(/^(version|appVersion): .*$/gm, (_line, name) =>
-      name === 'version' ? `version: ${version}` : `appVersion: "${version}"`,
-    );
-  writeFileSync(chart, withVersion(readFileSync(chart, 'utf8')));
-  execFileSync('git', ['add', changelog, chart], { cwd: root, stdio: 'inherit' });
+  for (const [path, change] of Object.entries(FILES))
+    writeFileSync(join(root, path), change(readFileSync(join(root, path), 'utf8')));
+  execFileSync('git', ['add', ...Object.keys(FILES)], { cwd: root, stdio: 'inherit' });
 } catch (error) {
   console.error(`No version ${version} (git checkout . undoes what npm has written): ${error.message}`);
   process.exit(1);

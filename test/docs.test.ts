@@ -105,6 +105,20 @@ describe('docs/versions.md', () => {
   });
 });
 
+describe('compose.yaml', () => {
+  it('names the image of this version', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string };
+    const images = [...read('compose.yaml').matchAll(/image: localhost\/tipline:(\S+)/g)];
+    expect(images.map(([, tag]) => tag)).toEqual([version]);
+  });
+
+  it('names other images with a version', () => {
+    const images = [...read('compose.yaml').matchAll(/image: (docker\.io\S+)/g)].map(([, name]) => name);
+    expect(images).toHaveLength(3);
+    for (const image of images) expect(image).toMatch(/:\d+(\.\d+)*$/);
+  });
+});
+
 describe('the commands for units of an npm installation', () => {
   const commands = read('docs/installing.md').split('## The units for an npm installation')[1] ?? '';
   const replaced = [...commands.matchAll(/s#(\/usr\/[^#]+)#/g)].map(([, path]) => String(path));

@@ -35,6 +35,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   backup: async () => (await import('./backup.ts')).backupCommand(),
   restore: async () => (await import('./restore.ts')).restoreCommand(),
   doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+  health: async () => (await import('./health.ts')).healthCommand(),
   move: async () => (await import('./move.ts')).moveCommand(),
   migrate: async () => (await import('./migrate.ts')).migrateCommand(),
   'warm-up': async () => (await import('./warm-up.ts')).warmUpCommand(),

@@ -47,8 +47,13 @@ async function explained(listening: Promise<unknown>, { host, port, setting }: P
 
 function addressOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
+  return localUrl({ host, port, secure: server instanceof TlsServer });
+}
+
+/** Returns the URL at which this machine reaches a server that listens on a host and port. */
+export function localUrl({ host, port, secure }: { host: string; port: number; secure: boolean }): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http${server instanceof TlsServer ? 's' : ''}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  return `http${secure ? 's' : ''}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /** Signals that request a graceful shutdown. */

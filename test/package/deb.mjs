@@ -7,11 +7,9 @@ import { once } from 'node:events';
 import {
   appendFileSync,
   copyFileSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -22,6 +20,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { makeDebian, succeeds, whyNoDebian } from './debian.mjs';
 
 const repository = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const UNITS = ['tipline.service', 'tipline-worker.service'];
@@ -159,13 +158,14 @@ function upgradeOf(file) {
   return join(work, 'upgrade.deb');
 }
 
-/** Returns whether debootstrap could make a root directory of the first release whose `nodejs` is new enough. */
+/** Makes the root directory with the packages that the Debian package depends on; returns whether that succeeded. */
 function makeRoot() {
-  const args = ['--variant=minbase', '--include=adduser,nodejs', 'trixie', root, mirror()];
-  const { status, stdout } = spawnSync('debootstrap', args, { encoding: 'utf8' });
-  if (status !== 0)
-    console.log(`${stdout}(no Debian 13 here: the Debian package is linted, but not installed)`);
-  return status === 0;
+  if (!makeDebian(root)) {
+    console.log('(no Debian 13 here: the Debian package is linted, but not installed)');
+    return false;
+  }
+  inRoot('apt-get update && apt-get install --yes --no-install-recommends adduser nodejs');
+  return true;
 }
 
 /**
@@ -210,19 +210,7 @@ function chrooted(script, options = []) {
 }
 
 function missingOf() {
-  if (process.getuid() !== 0) return 'not root here';
-  for (const program of ['debootstrap', 'dpkg-deb'])
-    if (!succeeds(program, ['--version'])) return `no ${program} here`;
-  if (!succeeds('unshare', ['-m', 'true'])) return 'no mount namespaces here';
-  return mirror() === undefined && "no mirror of Debian in this machine's sources";
-}
-
-/** The first mirror of Debian among the sources of this machine. */
-function mirror() {
-  const directory = '/etc/apt/sources.list.d';
-  const files = ['/etc/apt/sources.list', ...readdirSync(directory).map((name) => join(directory, name))];
-  const texts = files.filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8'));
-  return texts.join('\n').match(/https?:\/\/[^\s]+\/debian\/?(?=\s|$)/)?.[0];
+  return whyNoDebian() ?? (!succeeds('dpkg-deb', ['--version']) && 'no dpkg-deb here');
 }
 
 async function freePort() {
@@ -231,10 +219,6 @@ async function freePort() {
   const { port } = server.address();
   server.close();
   return port;
-}
-
-function succeeds(command, args) {
-  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }
 
 function run(command, args, options = {}) {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const repository = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** Parts with tests of their own, which take minutes. */
-const WITHOUT = 'deb,python-client';
+const WITHOUT = 'deb,image,python-client';
 
 if (spawnSync('minisign', ['-v']).error) {
   console.log('(no minisign here: a release is not tested)');
@@ -110,6 +110,9 @@ function check({ target, notes }) {
   const names = readdirSync(target).filter((name) => !/^(SHA256SUMS.*|minisign.pub)$/.test(name));
   assert.deepEqual(readFileSync(join(target, 'SHA256SUMS'), 'utf8').match(/\S+$/gm), names.sort());
   assert.ok(names.includes(`tipline-${readVersion()}.tgz`));
+  assert.ok(
+    readFileSync(join(clone, 'compose.yaml'), 'utf8').includes(`localhost/tipline:${readVersion()}\n`),
+  );
   const chart = `tipline-${readVersion()}-chart.tgz`;
   assert.match(
     run('tar', ['-xzOf', join(target, chart), 'tipline/Chart.yaml']),
