@@ -124,7 +124,11 @@ export async function tryCompose({ repository, directory, env }) {
   }
 
   function logOf(service, lines) {
-    return podman('logs', '--tail', String(lines), nameOf(service));
+    const { stdout, stderr } = spawnSync('podman', ['logs', '--tail', String(lines), nameOf(service)], {
+      env,
+      encoding: 'utf8',
+    });
+    return stdout + stderr;
   }
 
   /** podman-compose names containers after the directory. */

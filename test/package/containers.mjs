@@ -13,7 +13,7 @@ export function environmentIn(directory) {
     `[storage]\ndriver = "overlay"\ngraphroot = "${join(directory, 'images')}"\nrunroot = "${join(directory, 'run')}"\n`,
   );
   // Podman's own limits stop the start of containers where a process may not raise its limits.
-  const limits = '"nofile=4096:4096", "nproc=4096:4096"';
+  const limits = '"nofile=16384:16384", "nproc=4096:4096"';
   // crun starts nothing where both versions of control groups are mounted.
   const runtime = succeeds('runc', ['--version']) ? 'runtime = "runc"\n' : '';
   writeFileSync(
