@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { lastChange } from './last-change.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const packaging = join(root, 'packaging');
@@ -144,21 +145,6 @@ function writeIn(tree, path, content, mode = 0o644) {
 function maintainer() {
   const { DEBFULLNAME = 'Tipline', DEBEMAIL = 'tipline@localhost' } = process.env;
   return `${DEBFULLNAME} <${DEBEMAIL}>`;
-}
-
-/** The time of the last commit, or of package.json where there is no repository, in seconds. */
-function lastChange() {
-  try {
-    return Number(
-      execFileSync('git', ['log', '-1', '--format=%ct'], {
-        cwd: root,
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      }),
-    );
-  } catch {
-    return Math.floor(statSync(join(root, 'package.json')).mtimeMs / 1000);
-  }
 }
 
 function run(command, args, options = {}) {
