@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The sections of the sidebar. `folder`: all other pages of a folder, by name; `isCollapsed`: its pages are listed on demand. */
+/**
+ * The sections of the sidebar. `folder`: all other pages of a folder, by name; `isCollapsed`: its pages are listed on
+ * demand; `isOptional`: not needed to use Tipline, so that language models may leave it out.
+ */
 const SECTIONS = [
   { label: 'Start', files: ['README.md'] },
   {
@@ -46,9 +49,10 @@ const SECTIONS = [
     files: ['clients/typescript/README.md', 'clients/python/README.md', 'examples/README.md'],
   },
   { label: 'Explanation', files: ['ARCHITECTURE.md', 'docs/security.md', 'bench/README.md'] },
-  { label: 'Decisions', files: [], folder: 'docs/adr', isCollapsed: true },
+  { label: 'Decisions', files: [], folder: 'docs/adr', isCollapsed: true, isOptional: true },
   {
     label: 'Project',
+    isOptional: true,
     files: ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'sample/ORIGINS.md', 'whitelist/README.md'],
   },
 ];
@@ -95,14 +99,17 @@ export function routeOf(source) {
   return ROUTES[source] ?? source.replace(/^docs\//, '').replace(/(?:\/README)?\.md$/, '');
 }
 
+/** A longer sentence is cut at a colon or semicolon. */
+const LONGEST = 240;
+
 /** Returns the first sentence of the first paragraph; '': the page begins with something else. */
 function descriptionOf(text) {
   const paragraph = text
     .split(/\n{2,}/)
     .slice(1)
-    .find((part) => /^[\w*`[“]/.test(part));
-  const [sentence = ''] = /^.*?[.:](?= |$)/s.exec(plain(paragraph ?? '').replaceAll(/\s+/g, ' ')) ?? [];
-  return sentence.replace(/:$/, '.');
+    .find((part) => /^(?!```)[\w*`[“]/.test(part));
+  const [sentence = ''] = /^.*?(?:\.(?= |$)|$)/.exec(plain(paragraph ?? '').replaceAll(/\s+/g, ' ')) ?? [];
+  return sentence.length <= LONGEST ? sentence : `${sentence.split(/[:;] /, 1)[0]}.`;
 }
 
 /** Returns a line of Markdown without its marks. */

@@ -60,7 +60,7 @@ function respond(request, response) {
   createReadStream(file).pipe(response);
 }
 
-/** Opens a page in a context of its own. Requests to other hosts are refused, and are problems. */
+/** Loads a page in a context of its own. Requests to other hosts are refused, and are problems. */
 async function open(path, options) {
   const context = await browser.newContext(options);
   await context.route('**', (route) => {

@@ -21,10 +21,10 @@ describe('the code blocks of the documents', () => {
   const programs = documents().flatMap(codeBlocks).filter(isProgram);
 
   it('are all run, or have a reason', () => {
-    const reasons = programs.map((block) => reasonOf(block));
-    const run = reasons.filter((reason) => reason.isRun).length;
+    const reasons = programs.map(reasonOf);
+    const [run, notRun] = [reasons.filter(({ isRun }) => isRun), reasons.filter(({ isRun }) => !isRun)];
     console.log(
-      `${programs.length} code blocks: ${run} are run, ${programs.length - run} have a reason not to be`,
+      `${programs.length} code blocks: ${run.length} are run, ${notRun.length} are not:\n${summaryOf(notRun)}`,
     );
     const missing = programs.filter((_, index) => reasons[index]?.text === '');
     expect(missing.map(placeOf)).toEqual([]);
@@ -37,6 +37,13 @@ describe('the code blocks of the documents', () => {
     expect(broken.map(placeOf)).toEqual([]);
   });
 });
+
+/** How often each reason is given. */
+function summaryOf(reasons: { text: string }[]): string {
+  const counts = new Map<string, number>();
+  for (const { text } of reasons) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].map(([text, count]) => `  ${count} ${text}`).join('\n');
+}
 
 function isJson(text: string): boolean {
   try {

@@ -33,17 +33,20 @@ export const DOCUMENTS_RUN_HERE: Record<string, string | null> = {
   'docs/integrations/taxii.md': '',
 };
 
-/** Other documents: the test that runs their blocks, or why there is none. */
-const ELSEWHERE: Record<string, { text: string; isRun: boolean }> = {
-  'docs/installing.md': { text: 'test/package installs each package as it says', isRun: true },
-  'clients/typescript/README.md': { text: 'test/api-clients/against-demo.test.ts', isRun: true },
-  'clients/python/README.md': { text: 'test/api-clients/against-demo.test.ts', isRun: true },
-  'docs/integrations/crowdsec.md': {
-    text: 'test/consumers/crowdsec.test.ts does the same with files of its own',
-    isRun: false,
-  },
-  'CONTRIBUTING.md': { text: 'the commands of .ci/run', isRun: false },
-  'bench/README.md': { text: 'takes up to 50 minutes', isRun: false },
+/** Other documents: why none of their blocks is run, or none in a language. */
+const NOT_RUN: Record<string, string> = {
+  'docs/installing.md': 'installs software; test/package does so with commands of its own',
+  'docs/integrations/crowdsec.md': 'test/consumers/crowdsec.test.ts does the same with files of its own',
+  'clients/typescript/README.md sh': 'installs the client; test/api-clients does so',
+  'clients/python/README.md sh': 'reads files of the user; test/api-clients runs the commands',
+  'CONTRIBUTING.md': 'the commands of .ci/run',
+  'bench/README.md': 'takes up to 50 minutes',
+};
+
+/** Documents whose other blocks a test runs. */
+const RUN_BY: Record<string, string> = {
+  'clients/typescript/README.md': 'test/api-clients/against-demo.test.ts',
+  'clients/python/README.md': 'test/api-clients/against-demo.test.ts',
 };
 
 /** Returns the test that runs a block, or why none does; '': neither. */
@@ -53,8 +56,10 @@ export function reasonOf(block: CodeBlock): { text: string; isRun: boolean } {
   if (document in DOCUMENTS_RUN_HERE) return { text: 'test/documents/blocks.test.ts', isRun: true };
   if (document.startsWith('docs/reference/api/'))
     return { text: 'test/documents/blocks.test.ts', isRun: true };
-  const known = ELSEWHERE[document];
-  if (known) return known;
+  const reason = NOT_RUN[document] ?? NOT_RUN[`${document} ${block.language}`];
+  if (reason !== undefined) return { text: reason, isRun: false };
+  const test = RUN_BY[document];
+  if (test !== undefined) return { text: test, isRun: true };
   const [, page] = /^docs\/integrations\/(.+)\.md$/.exec(document) ?? [];
   return page && page !== 'README' ? reasonOnPage(page, block) : { text: '', isRun: false };
 }

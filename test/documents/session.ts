@@ -18,7 +18,7 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 export interface Session {
   /** http://127.0.0.1:port */
   address: string;
-  /** What stands for words of the documents that each installation has its own of. */
+  /** Values of this installation, by those that the documents have. */
   replaced: Map<string, string>;
   /** Runs shell commands. @returns what they print @throws when they fail */
   shell(commands: string): Promise<string>;
