@@ -1,4 +1,4 @@
-// Builds the documentation as a site that needs no server and no network: node scripts/docs.mjs [DIRECTORY], by default
+// Builds the documentation as a site that needs no network: node scripts/docs.mjs [DIRECTORY], by default
 // dist.docs, with the files in `site/` and an archive of them. Needs `npm ci --prefix site`, and Node.js 22.12 or newer.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -36,7 +36,10 @@ const problems = [];
 const server = createServer(respond).listen(0, '127.0.0.1');
 await new Promise((done) => server.once('listening', done));
 const address = `http://127.0.0.1:${server.address().port}${PREFIX}`;
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
 try {
   await checkSearch();
   await takePictures();

@@ -19,7 +19,8 @@ export const DOCUMENTS_RUN_HERE: Record<string, string | null> = {
     echo 198.51.100.7 | gzip > list.txt.gz`,
   'docs/intake.md': `mkdir -p lists/tranco10k
     echo '{"name":"List","type":"hostname","matching_attributes":["domain"],"list":["site.example"]}' > lists/tranco10k/list.json
-    echo bad.example.net | tipline import - --source List --format text`,
+    echo bad.example.net | tipline import - --source List --format text
+    ABUSE_CH_KEY=key; VT_KEY=key`,
   'docs/operating.md': `mkdir -p /backups/ /etc/tipline
     echo 'a passphrase of the tests' > /etc/tipline/backup-passphrase
     chmod 600 /etc/tipline/backup-passphrase

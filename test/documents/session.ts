@@ -51,6 +51,8 @@ export async function startSession(): Promise<Session> {
     HOME: directory,
     REPOSITORY: ROOT,
     PORT: String(port),
+    // Without background jobs, no source is fetched, no provider queried and no webhook called.
+    TIPLINE_WORKER: 'off',
     PYTHONPATH: `${ROOT}clients/python/src`,
     PYTHONDONTWRITEBYTECODE: '1',
   };

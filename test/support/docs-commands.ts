@@ -35,7 +35,7 @@ const meaningOf = ({ description, argChoices, defaultValue }: Argument | Option)
   [
     cell(description ?? ''),
     argChoices && `one of ${argChoices.map(code).join(', ')}`,
-    // An empty list and false are what an option that is not given stands for.
+    // Options that are not given are empty lists or false.
     defaultValue !== undefined && defaultValue !== false && String(defaultValue) !== ''
       ? `default ${code(String(defaultValue))}`
       : undefined,
