@@ -6,6 +6,8 @@ export default defineConfig({
   // One file a page: links also work without a server.
   build: { format: 'file' },
   devToolbar: { enabled: false },
+  // Options such as --query, and quotation marks of commands, stay as they are.
+  markdown: { smartypants: false },
   integrations: [
     starlight({
       title: 'Tipline',
