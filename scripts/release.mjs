@@ -34,6 +34,7 @@ const PARTS = {
   deb: (to) => script('deb.mjs', to),
   image: (to) => script('image.mjs', to),
   chart: (to) => script('chart.mjs', to),
+  docs: documentationSite,
   'typescript-client': (to) => npmPack(join(root, 'clients/typescript'), to),
   'python-client': pythonWheel,
   openapi(to) {
@@ -183,6 +184,15 @@ function pythonWheel(to) {
   } finally {
     rmSync(sources, { recursive: true, force: true });
   }
+}
+
+/** Makes the site beside its archive, and keeps the archive. */
+function documentationSite(to) {
+  const site = join(to, '.docs');
+  script('docs.mjs', site);
+  for (const name of readdirSync(site).filter((one) => one.endsWith('.tar.gz')))
+    renameSync(join(site, name), join(to, name));
+  rmSync(site, { recursive: true });
 }
 
 function script(name, to) {

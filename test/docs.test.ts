@@ -1,13 +1,16 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../src/cli/program.ts';
 import { readConfig } from '../src/config/config.ts';
 import { DEPRECATIONS } from '../src/http/deprecation.ts';
 import { ruledTechniques, rulesOf } from '../src/sigma/technique-rules.ts';
+import { documents } from './support/code-blocks.ts';
 import { temporaryDirectory } from './support/directories.ts';
+import { commandsReference } from './support/docs-commands.ts';
 import {
   chartValuesTable,
+  errorsTable,
   feedKindsTable,
   formatsTable,
   importersTable,
@@ -24,16 +27,15 @@ import { integrationsTable, protocolsTable } from './support/integration-pages.t
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const readme = read('README.md');
 
-/** What stands in backticks in the first column of the table under a heading. */
-function firstColumn(heading: string): string[] {
-  const section = readme.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
-  return [...section.matchAll(/^\| `([^`]+)`/gm)].map(([, word]) => String(word));
-}
+/** What stands in backticks in the first column of a table. */
+const firstColumn = (path: string): string[] =>
+  [...read(path).matchAll(/^\| `([^`]+)`/gm)].map(([, word]) => String(word));
 
 describe('the documentation', () => {
   it.each([
-    ['README.md', settingsTable()],
-    ['README.md', formatsTable()],
+    ['docs/reference/configuration.md', settingsTable()],
+    ['docs/formats.md', formatsTable()],
+    ['docs/reference/errors.md', errorsTable()],
     ['docs/importing.md', importersTable()],
     ['docs/intake.md', feedKindsTable()],
     ['docs/intake.md', providersTable()],
@@ -67,23 +69,62 @@ describe('the documentation of technique rules', () => {
   });
 });
 
-describe('the README', () => {
-  it('names every endpoint of the description, and no other', () => {
-    const { paths } = JSON.parse(read('openapi/openapi.json')) as { paths: Record<string, unknown> };
-    expect(firstColumn('Endpoints').sort()).toEqual(Object.keys(paths).sort());
+describe('docs/reference/commands.md', () => {
+  it('has each command with its options; WRITE_DOCS=1 writes them', async () => {
+    const path = 'docs/reference/commands.md';
+    const [start, end] = ['<!-- commands -->\n', '<!-- /commands -->'];
+    const commands = await commandsReference();
+    const [before = '', rest = ''] = read(path).split(start);
+    const [, after = ''] = rest.split(end);
+    if (process.env.WRITE_DOCS)
+      writeFileSync(new URL(`../${path}`, import.meta.url), before + start + commands + end + after);
+    expect(read(path)).toContain(start + commands + end);
+  });
+
+  it('names every command in its overview, and no other', async () => {
+    const [overview = ''] = read('docs/reference/commands.md').split('## Each command');
+    const words = [...overview.matchAll(/^\| `([\w-]+)/gm)].map(([, word]) => String(word));
+    const { commands } = await buildProgram(undefined);
+    expect(words.sort()).toEqual(commands.map((command) => command.name()).sort());
+  });
+});
+
+describe('docs/reference/endpoints.md', () => {
+  const path = 'docs/reference/endpoints.md';
+  const { paths } = JSON.parse(read('openapi/openapi.json')) as {
+    paths: Record<
+      string,
+      Record<string, { security: Record<string, string[]>[]; parameters: { name: string }[] }>
+    >;
+  };
+
+  it('names every endpoint of the OpenAPI document, and no other', () => {
+    const endpoints = firstColumn(path).filter((name) => name.startsWith('/'));
+    expect(endpoints.sort()).toEqual(Object.keys(paths).sort());
+  });
+
+  it('names the scopes of each endpoint', () => {
+    const rows = [...read(path).matchAll(/^\| `(\/[^`]+)` \| ([^|]*) \|/gm)];
+    const stated = rows.map(([, endpoint, scopes = '']) => [
+      endpoint,
+      [...scopes.matchAll(/`([^`]+)`/g)].map(([, scope]) => scope),
+    ]);
+    const actual = rows.map(([, endpoint = '']) => [
+      endpoint,
+      [
+        ...new Set(
+          Object.values(paths[endpoint] ?? {}).flatMap(({ security }) =>
+            security.flatMap((one) => Object.values(one).flat()),
+          ),
+        ),
+      ],
+    ]);
+    expect(stated).toEqual(actual);
   });
 
   it('names every query parameter of the lists', () => {
-    const { paths } = JSON.parse(read('openapi/openapi.json'));
-    for (const path of ['/api/v1/indicators', '/api/v1/actors', '/api/v1/campaigns']) {
-      for (const { name } of paths[path].get.parameters) expect(readme).toContain(`\`${name}\``);
-    }
-  });
-
-  it('names every command, and no other', async () => {
-    const words = firstColumn('Commands').map((command) => command.split(' ')[0]);
-    const { commands } = await buildProgram(undefined);
-    expect(words.sort()).toEqual(commands.map((command) => command.name()).sort());
+    for (const list of ['/api/v1/indicators', '/api/v1/actors', '/api/v1/campaigns'])
+      for (const { name } of paths[list]?.get?.parameters ?? []) expect(read(path)).toContain(`\`${name}\``);
   });
 });
 
@@ -181,30 +222,63 @@ describe('docs/integrations/taxii-conformance.md', () => {
 });
 
 describe('links between the documents', () => {
-  const documents = [
-    'README.md',
+  const linked = [
+    ...documents(),
     'ARCHITECTURE.md',
-    'CONTRIBUTING.md',
     'SECURITY.md',
     'CHANGELOG.md',
     'sample/ORIGINS.md',
-    'bench/README.md',
-    'examples/README.md',
-    'clients/typescript/README.md',
-    'clients/python/README.md',
-  ].concat(
-    readdirSync(new URL('../docs', import.meta.url), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.md'))
-      .map((file) => `docs/${file}`),
-  );
+    'whitelist/README.md',
+    ...readdirSync(new URL('../docs/adr', import.meta.url)).map((file) => `docs/adr/${file}`),
+  ];
 
-  it.each(documents)('of %s lead somewhere', (document) => {
-    const targets = [...read(document).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target]) =>
-      String(target),
+  it.each(linked)('of %s lead somewhere', (document) => {
+    const links = [...prose(document).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+    const broken = links.filter(([, path, anchor]) => {
+      const target = path ? join(dirname(document), path) : document;
+      if (!existsSync(new URL(`../${target}`, import.meta.url))) return true;
+      return anchor !== undefined && !anchorsOf(target).has(anchor);
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  it.each(linked)('of %s to other hosts are addresses', (document) => {
+    const addresses = [...prose(document).matchAll(/\]\((https?:[^)\s]*)\)/g)].map(([, link]) =>
+      String(link),
     );
-    const missing = targets.filter(
-      (target) => !existsSync(new URL(`../${join(dirname(document), target)}`, import.meta.url)),
-    );
-    expect(missing).toEqual([]);
+    expect(addresses.filter((address) => !URL.canParse(address))).toEqual([]);
+  });
+
+  /** A document without its code, in which brackets are no links. */
+  function prose(document: string): string {
+    return read(document).replaceAll(/^( *)```[\s\S]*?^ *```$|`[^`\n]*`/gm, 'code');
+  }
+
+  /** The anchors of the headings of a document, as forges make them. */
+  function anchorsOf(document: string): Set<string> {
+    const text = read(document).replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
+    const anchors = new Set<string>();
+    for (const [, heading = ''] of text.matchAll(/^#+ (.+)$/gm)) {
+      const slug = heading
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-');
+      let anchor = slug;
+      for (let n = 1; anchors.has(anchor); n++) anchor = `${slug}-${n}`;
+      anchors.add(anchor);
+    }
+    return anchors;
+  }
+});
+
+describe('README.md', () => {
+  it('is one screen of text', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(75);
+  });
+
+  it('has a picture that is small enough', () => {
+    const { size } = statSync(new URL('../docs/images/application.png', import.meta.url));
+    expect(size).toBeLessThan(150_000);
   });
 });

@@ -274,7 +274,7 @@ const pathOf = ({ path, inPath }) =>
     : `f"${path.replaceAll(/\{(\w+)\}/g, (_, name) => `{segment(${snake(name)})}`)}"`;
 
 /** Such as min_confidence of minConfidence, match_type of match[type] and from_ of from. */
-function snake(name) {
+export function snake(name) {
   const text = name
     .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     .replaceAll(/\W+/g, '_')

@@ -18,9 +18,9 @@ interface Description {
   default?: string;
   /** The text that is shown in place of a missing default; absent: "none". */
   without?: string;
-  /** An example value for the README and `.env.example`. */
+  /** An example value for the documentation and `.env.example`. */
   example?: string;
-  /** The description in the help, the README and `.env.example`; Markdown. */
+  /** The description in the help, the documentation and `.env.example`; Markdown. */
   meaning: string;
 }
 
@@ -36,7 +36,7 @@ const setting = <T, const D extends Description>(name: string, kind: Kind<T>, de
   ...description,
 });
 
-/** All settings. Types, checks, `--help`, the table in the README and `.env.example` derive from them. */
+/** All settings. Types, checks, `--help`, docs/reference/configuration.md and `.env.example` derive from them. */
 export const SETTINGS = {
   host: setting('HOST', anyText, { default: '127.0.0.1', meaning: 'address to listen on' }),
   port: setting('PORT', wholeNumber(0, 65_535), {

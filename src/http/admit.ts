@@ -11,7 +11,7 @@ import { ApiError } from './errors.ts';
 import { redactKeys } from './request-log.ts';
 
 /** The access to a route: a scope of a key, any of several, public, or a session with a role. Every route declares it. */
-type RouteAccess = Scope | readonly Scope[] | 'public' | AppAccess;
+export type RouteAccess = Scope | readonly Scope[] | 'public' | AppAccess;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -2,7 +2,7 @@
  * The status and the default message of each error code. Codes are stable; messages are for people and reveal no
  * internals.
  */
-const CATALOGUE = {
+export const ERRORS = {
   invalid_parameter: [400, 'A query parameter is not valid.'],
   bad_request: [400, 'The request could not be understood.'],
   missing_api_key: [401, 'An API key is required: send it as "Authorization: Bearer <API_KEY>".'],
@@ -35,7 +35,7 @@ const CATALOGUE = {
   service_unavailable: [503, 'The service is temporarily unavailable. Try again shortly.'],
 } as const satisfies Record<string, readonly [number, string]>;
 
-export type ErrorCode = keyof typeof CATALOGUE;
+export type ErrorCode = keyof typeof ERRORS;
 
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -43,10 +43,10 @@ export class ApiError extends Error {
   readonly statusCode: number;
   readonly headers: Record<string, string>;
 
-  constructor(code: ErrorCode, message: string = CATALOGUE[code][1], headers: Record<string, string> = {}) {
+  constructor(code: ErrorCode, message: string = ERRORS[code][1], headers: Record<string, string> = {}) {
     super(message);
     this.code = code;
-    this.statusCode = CATALOGUE[code][0];
+    this.statusCode = ERRORS[code][0];
     this.headers = headers;
   }
 

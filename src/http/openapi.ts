@@ -5,6 +5,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
 import { CODE } from '../root.ts';
+import { isAppAccess, type RouteAccess } from './admit.ts';
 import { serveConstant } from './conditional.ts';
 import { type Deprecation, withDeprecations } from './deprecation.ts';
 
@@ -63,7 +64,10 @@ export async function registerOpenApi(
       },
       security: [{ apiKey: [] }],
     },
-    transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),
+    transform: ({ schema, url, route }) => ({
+      schema: withScopes(withOptionalDefaults(schema), route.config?.access),
+      url,
+    }),
     transformObject: (document) =>
       withDeprecations(
         withNamedEnums(
@@ -135,6 +139,19 @@ function withNamedEnums<T extends { paths?: object; components?: { schemas?: obj
   };
   return visit(document) as T;
 }
+
+/**
+ * Adds the scope of a route to its security requirement, which for other schemes than OAuth 2.0 lists roles
+ * (OpenAPI 3.1, Security Requirement Object). One of several scopes is enough: each is an alternative.
+ */
+function withScopes<T extends { security?: Requirements }>(schema: T, access: RouteAccess | undefined): T {
+  if (!schema || access === undefined || access === 'public' || isAppAccess(access)) return schema;
+  const schemes = (schema.security ?? [{ apiKey: [] }]).flatMap((requirement) => Object.keys(requirement));
+  const security = [access].flat().flatMap((scope) => schemes.map((scheme) => ({ [scheme]: [scope] })));
+  return { ...schema, security };
+}
+
+type Requirements = readonly Record<string, readonly string[]>[];
 
 interface QuerySchema {
   properties: Record<string, { default?: unknown }>;

@@ -43,10 +43,11 @@ interface Options {
 /** The groups that have a path of their own; ranges of numbers are the feed without one. */
 const NAMED_GROUPS = ['source', 'campaign', 'report'] as const satisfies readonly MispGroup[];
 
-const uuid = Type.String({
-  description: 'The uuid, as the manifest has it; each installation has its own.',
-  examples: ['c3bc72fb-38cc-5926-9cb5-08bb29533f02'],
-});
+const eventUuid = (example: string) =>
+  Type.String({
+    description: 'The uuid, as the manifest has it; each installation has its own.',
+    examples: [example],
+  });
 export const feedGroup = namedEnum(
   'FeedGroup',
   NAMED_GROUPS,
@@ -63,6 +64,7 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, op
     name: 'the MISP feed',
     event: 'the indicators of a range of numbers: a change moves one small event',
     params: {},
+    uuid: eventUuid('c3bc72fb-38cc-5926-9cb5-08bb29533f02'),
     groupOf: () => 'number',
   });
   addFeed(app, of, {
@@ -72,6 +74,7 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, op
     event:
       'a report (its title, date, tags, galaxy clusters, objects and texts, and the indicators that it refers to), a campaign or a part of a source; indicators that are in no report or campaign are in events by ranges of numbers',
     params: { group },
+    uuid: eventUuid('11f3f115-7f33-560a-a0f6-7c7cea59d721'),
     groupOf: (params) => (params as { group: MispGroup }).group,
   });
 };
@@ -84,6 +87,8 @@ interface FeedRoutes {
   /** The content of an event. */
   event: string;
   params: Record<string, TSchema>;
+  /** Of an event. */
+  uuid: TSchema;
   groupOf(params: unknown): MispGroup;
 }
 
@@ -143,7 +148,7 @@ function addFeed(app: App, of: ReturnType<typeof feeds>, feed: FeedRoutes): void
         operationId: `getMispFeedEvent${suffix}`,
         summary: `Read an event of ${name}`,
         description: `The event is ${event}.`,
-        params: Type.Object({ ...feed.params, uuid }),
+        params: Type.Object({ ...feed.params, uuid: feed.uuid }),
         response: apiResponses(MispEvent, 'The event.', [400, 404]),
       },
     },

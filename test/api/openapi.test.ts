@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { SCOPES, type Scope } from '../../src/model/account.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -10,6 +11,12 @@ onEveryEngine((engine) => {
     beforeAll(async () => {
       tipline = await startHarness(engine);
     });
+    const keys = new Map<Scope, Promise<string>>();
+    const keyWith = (scope: Scope) => {
+      const key = keys.get(scope) ?? tipline.newKey({ scopes: [scope] });
+      keys.set(scope, key);
+      return key;
+    };
     afterAll(() => tipline.close());
 
     it('is the same OpenAPI 3.1 in JSON and YAML, without authentication', async () => {
@@ -88,6 +95,35 @@ onEveryEngine((engine) => {
       ]);
       for (const parameter of paths['/api/v1/indicators'].get.parameters)
         expect(parameter.required).toBe(false);
+    });
+
+    it('lists the scopes of each operation, without which a key gets 403', async () => {
+      const { paths } = (await tipline.get('/api/openapi.json')).json() as {
+        paths: Record<string, { get?: { security?: Record<string, Scope[]>[] } }>;
+      };
+      const problems: string[] = [];
+      for (const [path, { get }] of Object.entries(paths)) {
+        const listed = [...new Set(get?.security?.flatMap((one) => Object.values(one).flat()) ?? [])];
+        if (!get || listed.length === 0) continue;
+        for (const scope of SCOPES) {
+          const { statusCode } = await tipline.get(path.replaceAll(/[{}]/g, ''), {
+            key: await keyWith(scope),
+          });
+          if ((statusCode === 403) === listed.includes(scope))
+            problems.push(`${path} with ${scope}: ${statusCode}`);
+        }
+      }
+      expect(problems).toEqual([]);
+    });
+
+    it('requires a scope of every operation but the checks of health', async () => {
+      const { paths } = (await tipline.get('/api/openapi.json')).json() as {
+        paths: Record<string, Record<string, { security: Record<string, string[]>[] }>>;
+      };
+      const without = Object.entries(paths).filter(([, item]) =>
+        Object.values(item).every(({ security }) => security.length === 0),
+      );
+      expect(without.map(([path]) => path)).toEqual(['/api/health', '/api/health/ready']);
     });
 
     it('is linked from / by a redirect to the documentation', async () => {

@@ -1,27 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PRESET_NAMES } from '../../src/feeds/presets.ts';
 import { commandsOf, productPages } from '../support/integration-pages.ts';
-
-/** The pages that a test carries out with the program, by the file of the test. */
-const RUN: Record<string, string> = {
-  bind: 'resolvers',
-  unbound: 'resolvers',
-  powerdns: 'resolvers',
-  knot: 'resolvers',
-  dnsdist: 'resolvers',
-  dnsmasq: 'resolvers',
-  nftables: 'packet-filters',
-  ipset: 'packet-filters',
-  haproxy: 'proxies',
-  nginx: 'proxies',
-  squid: 'proxies',
-  postfix: 'mail',
-  clamav: 'mail',
-  rspamd: 'mail',
-  suricata: 'suricata-update',
-  cortex: 'soar',
-  n8n: 'n8n',
-};
+import { RUN_BY_TESTS } from './run-pages.ts';
 
 /** How a page may have been checked. */
 const CHECKED = [
@@ -49,7 +29,7 @@ describe('the pages of docs/integrations', () => {
 
   it('say of those that a test carries out that they are run by the tests, and of no other', () => {
     const run = pages.filter(({ facts }) => facts.get('Checked')?.startsWith('run by the tests'));
-    expect(run.map(({ name }) => name).sort()).toEqual(Object.keys(RUN).sort());
+    expect(run.map(({ name }) => name).sort()).toEqual(Object.keys(RUN_BY_TESTS).sort());
   });
 
   it.each(pages)('$name stops with the key that it made', (page) => {

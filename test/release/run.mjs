@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const repository = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** Parts with tests of their own, which take minutes. */
-const WITHOUT = 'deb,image,python-client';
+const WITHOUT = 'deb,image,docs,python-client';
 
 if (spawnSync('minisign', ['-v']).error) {
   console.log('(no minisign here: a release is not tested)');

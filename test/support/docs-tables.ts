@@ -5,6 +5,7 @@ import { QUERYABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts
 import { PRESETS, type Preset } from '../../src/feeds/presets.ts';
 import { FORMATS } from '../../src/formats/catalogue.ts';
 import type { FormatEntry } from '../../src/formats/format.ts';
+import { ERRORS } from '../../src/http/errors.ts';
 import { IMPORTERS } from '../../src/importers/recognize.ts';
 import { convertRule, QUERY_LANGUAGES, type QueryLanguage } from '../../src/sigma/conversion/convert.ts';
 import { Unconvertible } from '../../src/sigma/conversion/unconvertible.ts';
@@ -58,6 +59,15 @@ export function formatsTable(formats: Record<string, FormatEntry> = FORMATS): st
         options.map(code).join(', ') || '–',
       ]),
     ],
+  );
+}
+
+export function errorsTable(): string {
+  return table(
+    ['code', 'status', 'message'],
+    Object.entries(ERRORS)
+      .sort(([, [a]], [, [b]]) => a - b)
+      .map(([name, [status, message]]) => [code(name), String(status), message.replaceAll('<', '&lt;')]),
   );
 }
 

@@ -1,15 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { type CodeBlock, codeBlocks } from './code-blocks.ts';
 import { table } from './docs-tables.ts';
 
 // The pages of docs/integrations, as the tests read them.
 
 const FOLDER = new URL('../../docs/integrations/', import.meta.url);
 
-/** A fenced code block. */
-interface Block {
-  language: string;
-  text: string;
-  /** The file that it is: its first line is a comment with the absolute path. */
+/** A code block, and the file that it is: its first line is a comment with the absolute path. */
+interface Block extends CodeBlock {
   path: string | null;
 }
 
@@ -43,23 +41,16 @@ export function readPage(name: string): Page {
     sections: [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^## (.+)$/gm)].map(([, heading]) =>
       String(heading),
     ),
-    blocks: blocksOf(text),
+    blocks: blocksOf(name),
     text,
   };
 }
 
-/** A block in a list is indented. */
-const blocksOf = (text: string): Block[] =>
-  [...text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)].map(
-    ([, indent = '', language = '', code = '']) => {
-      const lines = code.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
-      return {
-        language,
-        text: lines,
-        path: /^(?:#|\/\/|--) (\/\S+)$/.exec(lines.split('\n', 1)[0] ?? '')?.[1] ?? null,
-      };
-    },
-  );
+const blocksOf = (name: string): Block[] =>
+  codeBlocks(`docs/integrations/${name}.md`).map((block) => ({
+    ...block,
+    path: /^(?:#|\/\/|--) (\/\S+)$/.exec(block.text.split('\n', 1)[0] ?? '')?.[1] ?? null,
+  }));
 
 /** The pages of products. The others describe a protocol. */
 export const productPages = (): Page[] =>

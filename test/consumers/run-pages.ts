@@ -1,0 +1,20 @@
+/** The pages of docs/integrations that a test carries out with the program, by the file of the test. */
+export const RUN_BY_TESTS: Record<string, string> = {
+  bind: 'resolvers',
+  unbound: 'resolvers',
+  powerdns: 'resolvers',
+  knot: 'resolvers',
+  dnsdist: 'resolvers',
+  dnsmasq: 'resolvers',
+  nftables: 'packet-filters',
+  ipset: 'packet-filters',
+  haproxy: 'proxies',
+  nginx: 'proxies',
+  squid: 'proxies',
+  postfix: 'mail',
+  clamav: 'mail',
+  rspamd: 'mail',
+  suricata: 'suricata-update',
+  cortex: 'soar',
+  n8n: 'n8n',
+};
