@@ -1,6 +1,6 @@
 // Does with the Debian package what an administrator does, in a root directory made by debootstrap: installs it, starts the
 // server as its unit does, uses the command as root, upgrades, removes and purges it. Needs root, debootstrap and `npm ci`;
-// where one is missing, it reports that and ends.
+// where one is missing, it reports that and ends. RELEASE is the directory of a release with the package; otherwise it is made.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -37,7 +38,7 @@ if (missing) {
 const work = mkdtempSync(join(tmpdir(), 'tipline-deb-test-'));
 const root = join(work, 'root');
 try {
-  const packageFile = run('node', ['scripts/deb.mjs', work]).trim();
+  const packageFile = releasedPackage() ?? run('node', ['scripts/deb.mjs', work]).trim();
   lint(packageFile);
   if (makeRoot()) {
     recordUnits();
@@ -45,6 +46,18 @@ try {
   }
 } finally {
   rmSync(work, { recursive: true, force: true });
+}
+
+/** Returns the package of a release in the directory of RELEASE; undefined: there is none. */
+function releasedPackage() {
+  const { RELEASE: directory } = process.env;
+  return (
+    directory &&
+    join(
+      directory,
+      readdirSync(directory).find((name) => name.endsWith('.deb')),
+    )
+  );
 }
 
 async function administer(packageFile) {
