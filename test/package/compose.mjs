@@ -39,17 +39,19 @@ export async function tryCompose({ repository, directory, env }) {
 
   async function use() {
     for (const service of CHECKED) await until(() => isHealthy(service), `${service} is not healthy`);
-    const key = createKey('check');
+    // The name server of Debian 12's containers may not respond for some 40 seconds after they have started.
+    await until(() => resolves('node-1', 'postgres'), 'node-1 does not resolve postgres');
+    const [key, stopKey, killKey] = ['check', 'stop', 'kill'].map((name) => createKey(name));
     importOn('node-1');
     for (const node of ['node-1', 'node-2']) {
       const response = await request({ key, at: `http://${networkAddress(node)}:8080` });
       assert.equal((await response.json()).total, 1, node);
     }
     await checkClientAddress();
-    await whileRequesting('node-1 stops', ['stop', '--time', '40', nameOf('node-1')]);
+    await whileRequesting(stopKey, 'node-1 stops', ['stop', '--time', '40', nameOf('node-1')]);
     podman('start', nameOf('node-1'));
     await until(async () => (await nodeOfRequest(key)) === 'node-1', 'node-1 gets no requests');
-    await whileRequesting('node-2 is killed', ['kill', nameOf('node-2')]);
+    await whileRequesting(killKey, 'node-2 is killed', ['kill', nameOf('node-2')]);
   }
 
   async function copyFiles() {
@@ -70,10 +72,11 @@ export async function tryCompose({ repository, directory, env }) {
     assert.equal(await statusOf({ key: createKey('here', '--network', `${seen}/32`) }), 200, seen);
   }
 
-  /** Sends requests one after the other until a command of podman has ended; each must succeed. */
-  async function whileRequesting(name, command) {
-    // A key of its own has a rate limit of its own.
-    const key = createKey(name.replaceAll(' ', '-'));
+  /**
+   * Sends requests one after the other until a command of podman has ended; each must succeed.
+   * @param key one that nothing else uses: it has a rate limit of its own
+   */
+  async function whileRequesting(key, name, command) {
     let hasEnded = false;
     const ended = promisify(execFile)('podman', command, { env })
       // For as long as the load balancer may need to notice it.
@@ -115,7 +118,16 @@ export async function tryCompose({ repository, directory, env }) {
   }
 
   function isHealthy(service) {
-    return spawnSync('podman', ['healthcheck', 'run', nameOf(service)], { env }).status === 0;
+    return succeeds('healthcheck', 'run', nameOf(service));
+  }
+
+  function resolves(service, name) {
+    const script = `require('node:dns').lookup('${name}', (error) => process.exit(error ? 1 : 0))`;
+    return succeeds('exec', nameOf(service), 'node', '-e', script);
+  }
+
+  function succeeds(...args) {
+    return spawnSync('podman', args, { env }).status === 0;
   }
 
   function networkAddress(service) {
