@@ -31,6 +31,8 @@ export async function tryCompose({ repository, directory, env }) {
     console.log(`compose.yaml: first response after ${((performance.now() - began) / 1000).toFixed(1)} s`);
     await use();
   } catch (error) {
+    if (!areNamesResolved())
+      return console.log('(containers do not resolve the names of others here: compose.yaml is not tested)');
     for (const service of [...CHECKED, LOAD_BALANCER]) console.log(`--- ${service}\n${logOf(service, 20)}`);
     throw error;
   } finally {
@@ -122,8 +124,25 @@ export async function tryCompose({ repository, directory, env }) {
   }
 
   function resolves(service, name) {
-    const script = `require('node:dns').lookup('${name}', (error) => process.exit(error ? 1 : 0))`;
-    return succeeds('exec', nameOf(service), 'node', '-e', script);
+    return succeeds('exec', nameOf(service), 'node', '-e', lookUp(name));
+  }
+
+  /** Returns whether a container of its own, in the network of the services, gets the address of one. */
+  function areNamesResolved() {
+    const format = '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}}{{end}}';
+    const network = podman('inspect', nameOf('postgres'), '--format', format).trim();
+    const image = podman('inspect', nameOf('worker'), '--format', '{{.ImageName}}').trim();
+    return succeeds(
+      'run',
+      '--rm',
+      '--network',
+      network,
+      '--entrypoint',
+      'node',
+      image,
+      '-e',
+      lookUp('postgres'),
+    );
   }
 
   function succeeds(...args) {
@@ -179,6 +198,9 @@ export async function tryCompose({ repository, directory, env }) {
     return execFileSync(command, args, options);
   }
 }
+
+/** Returns a script for Node.js that fails if a name has no address. */
+const lookUp = (name) => `require('node:dns').lookup('${name}', (error) => process.exit(error ? 1 : 0))`;
 
 async function until(isTrue, problem) {
   for (const end = performance.now() + 120_000; !(await isTrue()); await delay(250))

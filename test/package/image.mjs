@@ -65,7 +65,9 @@ async function testOn(root) {
     await standIns.catch(() => {});
   }
   await standIns;
-  if (composes) await tryCompose({ repository, directory: join(work, 'compose'), env });
+  // Networks of other runs on this machine have other names.
+  const directory = join(work, `compose-${process.pid}`);
+  if (composes) await tryCompose({ repository, directory, env });
   else if (!reason) console.log('(no podman-compose here: compose.yaml is not started)');
 }
 
