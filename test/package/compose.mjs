@@ -127,12 +127,12 @@ export async function tryCompose({ repository, directory, env }) {
     return succeeds('exec', nameOf(service), 'node', '-e', lookUp(name));
   }
 
-  /** Returns whether a container of its own, in the network of the services, gets the address of one. */
+  /** Returns whether a container of its own, in the network of the services, gets the address of one; a first attempt may take too long. */
   function areNamesResolved() {
     const format = '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}}{{end}}';
     const network = podman('inspect', nameOf('postgres'), '--format', format).trim();
     const image = podman('inspect', nameOf('worker'), '--format', '{{.ImageName}}').trim();
-    return succeeds(
+    const command = [
       'run',
       '--rm',
       '--network',
@@ -142,7 +142,8 @@ export async function tryCompose({ repository, directory, env }) {
       image,
       '-e',
       lookUp('postgres'),
-    );
+    ];
+    return [1, 2, 3].some(() => succeeds(...command));
   }
 
   function succeeds(...args) {

@@ -131,7 +131,7 @@ onEveryEngine((engine) => {
         },
       ),
       {
-        ...runs(35),
+        ...runs(50),
         ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
       },
     );

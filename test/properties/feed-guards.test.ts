@@ -214,7 +214,7 @@ onEveryEngine((engine) => {
         }
         await removeFeed(tipline.db, slug, by());
       }),
-      runs(40),
+      runs(60),
     );
   });
 });

@@ -265,7 +265,7 @@ onEveryEngine((engine) => {
         },
       ),
       {
-        ...runs(25),
+        ...runs(40),
         ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
       },
     );
