@@ -35,20 +35,26 @@ const PAGE = 5_000;
 const MAX_READING = 4;
 const turns = bulkhead(MAX_READING, Number.POSITIVE_INFINITY);
 
-/** Yields all indicators of a feed, from one snapshot. @returns its revision */
-async function* readFeed({ database }: StreamDeps, feed: FeedRows): AsyncGenerator<FeedRow[], number> {
+/** Yields all indicators of a feed, from one snapshot. @param done is called at its end with its revision */
+async function* readFeed(
+  { database }: StreamDeps,
+  feed: FeedRows,
+  done?: (feed: FeedRows, revision: number) => Promise<void>,
+): AsyncGenerator<FeedRow[]> {
+  let revision: number;
   const end = await takeTurn();
   try {
     const snapshot = await openSnapshot(database, selectionOf(feed), SHAPE, '');
     try {
       for await (const batch of snapshot.read()) yield batch.map(toRow);
-      return snapshot.revision;
+      revision = snapshot.revision;
     } finally {
       await snapshot.close();
     }
   } finally {
     end();
   }
+  await done?.(feed, revision);
 }
 
 /** Waits until few feeds are being read. @returns a function that ends the turn */
@@ -84,15 +90,9 @@ export async function* writeDecisions(
   const written = feeds.length > 1 ? new Set<number>() : null;
   let before = '';
   for (const feed of feeds) {
-    const rows = readFeed(deps, feed);
-    for (;;) {
-      const next = await rows.next();
-      if (next.done) {
-        await on.feed?.(feed, next.value);
-        break;
-      }
+    for await (const rows of readFeed(deps, feed, on.feed)) {
       const decisions: Decision[] = [];
-      for (const row of next.value) {
+      for (const row of rows) {
         if (written?.has(row.number)) continue;
         written?.add(row.number);
         const blocks = matchingBlocks(row, filter).filter(on.wants ?? (() => true));

@@ -2,8 +2,12 @@ import { once } from 'node:events';
 import { request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeDecisions } from '../../src/crowdsec/everything.ts';
+import { rowsOf } from '../../src/crowdsec/feed-rows.queries.ts';
 import { withRevision } from '../../src/db/revision/revision.ts';
+import { findFeed } from '../../src/feeds/feeds.queries.ts';
 import { changeFeed, createFeed } from '../../src/feeds/feeds.service.ts';
 import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -252,6 +256,22 @@ onEveryEngine((engine) => {
       // Nothing has been recorded, so that everything is sent again.
       expect((await read('')).new.length).toBe(MANY);
       expect(await read('')).toEqual(NOTHING);
+    });
+
+    it('whose response is not written to its end leaves no transaction open', async () => {
+      await harness.load(Array.from({ length: MANY }, (_, i) => ip(address(i))));
+      const feed = await findFeed(harness.db, 'edge');
+      if (!feed) throw new Error('there is no feed');
+      const feeds = [rowsOf(feed, { tlpCeiling: 'RED', now: NOW })];
+      const deps = { database: harness, changes: null as never };
+      const pieces = writeDecisions(deps, { feeds, filter: {}, now: NOW, maxMs: HOUR });
+      await pieces.next();
+      await pieces.return(undefined);
+      // Every reader of the table would have to end before.
+      await harness.db.transaction().execute(async (trx) => {
+        await sql`set local lock_timeout = '5s'`.execute(trx);
+        await sql`lock table indicator in access exclusive mode`.execute(trx);
+      });
     });
 
     it('is a key at an address with a User-Agent', async () => {
