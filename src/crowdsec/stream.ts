@@ -173,8 +173,13 @@ export async function fill(
     if (!done) read.push(value);
   }
   async function* all() {
-    yield* read;
-    yield* pieces;
+    try {
+      yield* read;
+      yield* pieces;
+    } finally {
+      // Also where the first pieces are not written to their end: the snapshot is open.
+      await pieces.return(undefined);
+    }
   }
   return spool.fill(all(), onError);
 }

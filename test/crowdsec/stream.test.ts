@@ -6,7 +6,9 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeDecisions } from '../../src/crowdsec/everything.ts';
 import { rowsOf } from '../../src/crowdsec/feed-rows.queries.ts';
+import { fill } from '../../src/crowdsec/stream.ts';
 import { withRevision } from '../../src/db/revision/revision.ts';
+import type { Spool } from '../../src/exports/spool.ts';
 import { findFeed } from '../../src/feeds/feeds.queries.ts';
 import { changeFeed, createFeed } from '../../src/feeds/feeds.service.ts';
 import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
@@ -264,14 +266,28 @@ onEveryEngine((engine) => {
       if (!feed) throw new Error('there is no feed');
       const feeds = [rowsOf(feed, { tlpCeiling: 'RED', now: NOW })];
       const deps = { database: harness, changes: null as never };
-      const pieces = writeDecisions(deps, { feeds, filter: {}, now: NOW, maxMs: HOUR });
-      await pieces.next();
-      await pieces.return(undefined);
-      // Every reader of the table would have to end before.
-      await harness.db.transaction().execute(async (trx) => {
-        await sql`set local lock_timeout = '5s'`.execute(trx);
-        await sql`lock table indicator in access exclusive mode`.execute(trx);
-      });
+      /** Every reader of the table has to end before. */
+      const lock = () =>
+        harness.db.transaction().execute(async (trx) => {
+          await sql`set local lock_timeout = '5s'`.execute(trx);
+          await sql`lock table indicator in access exclusive mode`.execute(trx);
+        });
+      const begin = () => writeDecisions(deps, { feeds, filter: {}, now: NOW, maxMs: HOUR });
+      for await (const _ of begin()) break;
+      await lock();
+      const writeOne = async (pieces: AsyncIterable<unknown>) => {
+        for await (const _ of pieces) break;
+      };
+      let written: Promise<void> | undefined;
+      const spool = {
+        isFull: () => false,
+        fill(pieces: AsyncIterable<unknown>) {
+          written = writeOne(pieces);
+        },
+      };
+      await fill(spool as unknown as Spool, begin(), 2, () => {});
+      await written;
+      await lock();
     });
 
     it('is a key at an address with a User-Agent', async () => {
