@@ -17,8 +17,11 @@ export interface Deprecation {
 /** All that is deprecated in this version. */
 export const DEPRECATIONS: readonly Deprecation[] = [];
 
-/** Returns the headers about what a request uses; undefined: nothing deprecated. */
-export type DeprecationHeaders = (request: FastifyRequest) => Record<string, string> | undefined;
+/** Returns the headers about what a request to a route uses; undefined: nothing deprecated. */
+export type DeprecationHeaders = (
+  route: string,
+  request: Pick<FastifyRequest, 'query'>,
+) => Record<string, string> | undefined;
 
 /**
  * Returns the headers `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and, where there is a replacement, `Link` with
@@ -42,11 +45,12 @@ export function deprecationHeaders(
         throw new Error(`Deprecated, but no parameter of ${url}: ${parameter}.`);
     }
   });
-  return ({ routeOptions, query }) => {
+  const urls = new Set(deprecations.map(({ url }) => url));
+  return (route, request) => {
+    if (!urls.has(route)) return undefined;
+    const query = request.query as object;
     const used = deprecations.filter(
-      ({ url, parameter }) =>
-        url === routeOptions.config.url &&
-        (parameter === undefined || Object.hasOwn(query as object, parameter)),
+      ({ url, parameter }) => url === route && (parameter === undefined || Object.hasOwn(query, parameter)),
     );
     return used.length > 0 ? headersOf(used) : undefined;
   };

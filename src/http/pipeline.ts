@@ -47,7 +47,7 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
     // Authenticate and authorize: origin, session and role; or key, rate limit, network and scope.
     const { config } = request.routeOptions;
     const { access, allowSession } = config;
-    const notice = deprecated(request);
+    const notice = deprecated(config.url, request);
     if (notice) reply.headers(notice);
     request.routeUrl = config.url;
     if (isAppAccess(access)) return requireAccount(request, reply, access);

@@ -116,7 +116,11 @@ function gzipOf(cached: CachedResponse): Buffer | undefined {
   if (known !== undefined) return known ?? undefined;
   if (!isWorthGzip(cached.body)) return undefined;
   gzips.set(cached, null);
-  void compress(cached.body).then((body) => gzips.set(cached, body));
+  // After a failure the next client starts it again.
+  compress(cached.body).then(
+    (body) => gzips.set(cached, body),
+    () => gzips.delete(cached),
+  );
   return undefined;
 }
 
