@@ -2,12 +2,11 @@
 // import, a node that is stopped, and one that is killed, while requests go on.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.mjs';
 
 const LIST = '/api/v1/indicators';
 const PUBLISHED = '127.0.0.1:8080:8000';
@@ -206,12 +205,4 @@ const lookUp = (name) => `require('node:dns').lookup('${name}', (error) => proce
 async function until(isTrue, problem) {
   for (const end = performance.now() + 120_000; !(await isTrue()); await delay(250))
     assert.ok(performance.now() < end, problem);
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
 }

@@ -16,12 +16,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { makeDebian, succeeds, whyNoDebian } from './debian.mjs';
+import { freePort } from './free-port.mjs';
 
 const repository = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const UNITS = ['tipline.service', 'tipline-worker.service'];
@@ -224,14 +224,6 @@ function chrooted(script, options = []) {
 
 function missingOf() {
   return whyNoDebian() ?? (!succeeds('dpkg-deb', ['--version']) && 'no dpkg-deb here');
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
 }
 
 function run(command, args, options = {}) {
