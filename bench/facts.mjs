@@ -90,6 +90,8 @@ async function ids(client) {
     `(select indicator_id as id from enrichment union select from_id from relationship) as linked
      join indicator using (id)`,
   );
+  // An imported database has neither enrichments nor links.
+  if (withContext.length === 0) return { ids: all, contextIds: all };
   // Half of the requested contexts have enrichments or links.
   return { ids: all, contextIds: all.slice(0, withContext.length).flatMap((id, i) => [id, withContext[i]]) };
 }

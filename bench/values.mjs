@@ -4,7 +4,8 @@ import { chance, fromQuantiles, integer, oneOf } from './random.mjs';
 import { LENGTHS } from './spread.mjs';
 
 /** Values are unique up to this index. */
-export const MAX_INDICATORS = 2 ** 24;
+export const MAX_INDICATORS = 2 ** 27;
+const MAX_WORDS = 2 ** 24;
 
 const WORDS =
   'login secure account verify update mail web app support office service bank wallet online cloud portal auth signin docs drive share pay invoice alert team help admin cdn static img news shop store free game crypto swap token claim airdrop ledger meta mask naver kakao google microsoft amazon apple paypal netflix dhl ups fedex usps post track tax gov health info data link check user sso reset'.split(
@@ -25,9 +26,11 @@ const RUN_KEYS = [
 const length = Object.fromEntries(Object.entries(LENGTHS).map(([type, q]) => [type, fromQuantiles(q)]));
 const base58check = createBase58check((bytes) => createHash('sha256').update(bytes).digest());
 
+/** Distinguishes indexes that have the same word. */
+const rest = (index) => (index < MAX_WORDS ? '' : (index >>> 24).toString(36));
 /** Returns a unique word of fixed length for each index (multiplication by an odd number), also as a suffix of other words. */
 const unique = (index) =>
-  ((Math.imul(index + 1, 0x5bd1e995) >>> 0) % MAX_INDICATORS).toString(36).padStart(5, '0');
+  ((Math.imul(index + 1, 0x5bd1e995) >>> 0) % MAX_WORDS).toString(36).padStart(5, '0') + rest(index);
 const digest = (algorithm, index) => createHash(algorithm).update(`sample ${index}`).digest('hex');
 
 function words(random, size) {
@@ -72,7 +75,8 @@ const VALUES = {
     const n = Math.imul(index + 1, 0x9e3779b1) >>> 0;
     return [n >>> 24, (n >>> 16) & 255, (n >>> 8) & 255, n & 255].join('.');
   },
-  IPV6: (index) => `2a0${index % 10}:${(index >>> 8).toString(16)}::${(index & 0xffff).toString(16)}`,
+  IPV6: (index) =>
+    `2a0${index % 10}:${((index >>> 8) & 0xffff).toString(16)}:${(index >>> 24).toString(16)}::${(index & 0xffff).toString(16)}`,
   SHA256: (index) => digest('sha256', index),
   SHA1: (index) => digest('sha1', index),
   MD5: (index) => digest('md5', index),

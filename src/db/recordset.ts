@@ -13,6 +13,7 @@ export type ColumnType =
   | 'uuid[]'
   | 'entity_kind'
   | 'indicator_type'
+  | 'relationship_type'
   | 'severity'
   | 'tlp';
 

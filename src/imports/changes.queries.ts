@@ -1,10 +1,14 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { keysetPages } from '../db/expressions.ts';
-import { uuidArray } from '../db/recordset.ts';
+import { recordset, uuidArray } from '../db/recordset.ts';
 import { withRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
-import type { Relationship } from '../entities/resolution/relationships.queries.ts';
+import {
+  REFERENCE_COLUMNS,
+  type Relationship,
+  referenceRow,
+} from '../entities/resolution/relationships.queries.ts';
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';
 
 /**
@@ -149,21 +153,9 @@ async function expandBatch(trx: Transaction<Tables>, source: { name: string }): 
   return true;
 }
 
-const REF = sql.raw(
-  'from_id uuid, to_id uuid, type relationship_type, from_kind entity_kind, to_kind entity_kind',
-);
-
 /** Returns the relationships, each once, as the FROM item `wanted`. */
-function recordset(relationships: readonly Relationship[]) {
-  const rows = relationships.map(({ fromId, toId, type, fromKind, toKind }) => ({
-    from_id: fromId,
-    to_id: toId,
-    type,
-    from_kind: fromKind,
-    to_kind: toKind,
-  }));
-  return sql`(select distinct * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (${REF})) as wanted`;
-}
+const wanted = (relationships: readonly Relationship[]) =>
+  sql`(select distinct * from ${recordset(relationships.map(referenceRow), REFERENCE_COLUMNS)}) as wanted`;
 
 const same = (a: string, b: string) =>
   sql.join(
@@ -184,7 +176,7 @@ export async function recordRelationshipChanges(
   if (own === undefined) {
     if (others.length === 0) return;
     await sql`
-      delete from import_relationship_change as c using ${recordset(stated)}
+      delete from import_relationship_change as c using ${wanted(stated)}
       where ${same('c', 'wanted')} and c.run = any(${others}::integer[])
     `.execute(trx);
     return;
@@ -195,7 +187,7 @@ export async function recordRelationshipChanges(
       insert into import_relationship_change (from_id, to_id, type, from_kind, to_kind, run, source_id, changed, revision,
         before)
       select wanted.*, ${own}::integer, ${source}, true, ${keeper.revision}::bigint, r.tlp
-      from ${recordset(changed)} left join relationship as r on ${same('r', 'wanted')} and r.source_id = ${source}
+      from ${wanted(changed)} left join relationship as r on ${same('r', 'wanted')} and r.source_id = ${source}
       on conflict (from_id, to_id, type, run) do update set changed = true, before = excluded.before
         where not import_relationship_change.changed
     `.execute(trx);
@@ -204,7 +196,7 @@ export async function recordRelationshipChanges(
   await sql`
     insert into import_relationship_change (from_id, to_id, type, from_kind, to_kind, run, source_id, changed, revision)
     select distinct wanted.*, ${own}::integer, ${source}, false, ${keeper.revision}::bigint
-    from ${recordset(stated)} join import_relationship_change as c on ${same('c', 'wanted')}
+    from ${wanted(stated)} join import_relationship_change as c on ${same('c', 'wanted')}
     where c.run = any(${others}::integer[])
     on conflict do nothing
   `.execute(trx);

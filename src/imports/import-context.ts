@@ -48,7 +48,7 @@ interface Planned {
   objectIds?: readonly string[];
 }
 
-/** The latest commit of an import: a plan that was made before it still holds if it is about other objects. */
+/** The latest commits of an import: a plan that was made before them still holds if it is about other objects. */
 export interface OwnCommits {
   /** Records a commit and the plan that it wrote. */
   add(commit: { previous: number; revision: number }, written: Planned): void;
@@ -56,17 +56,24 @@ export interface OwnCommits {
   holds(plan: Planned, revision: number): boolean;
 }
 
+/** A batch is several commits: one for each kind of entity, one of its indicators, and those of its relationships. */
+const MAX_COMMITS = 20;
+
 export function createOwnCommits(): OwnCommits {
-  let last: { previous: number; revision: number; ids: Set<string> } | null = null;
+  /** Each follows the one before it directly. */
+  let commits: { previous: number; revision: number; ids: Set<string> }[] = [];
   return {
     add(commit, { objectIds }) {
-      last = objectIds ? { ...commit, ids: new Set(objectIds) } : null;
+      if (!objectIds || commits.at(-1)?.revision !== commit.previous) commits = [];
+      if (objectIds) commits.push({ ...commit, ids: new Set(objectIds) });
+      if (commits.length > MAX_COMMITS) commits.shift();
     },
     holds({ revision: planned, objectIds }, revision) {
       if (planned === revision) return true;
-      if (!objectIds || last?.revision !== revision || last.previous !== planned) return false;
-      const { ids } = last;
-      return !objectIds.some((id) => ids.has(id));
+      const first = commits.findIndex(({ previous }) => previous === planned);
+      if (!objectIds || first < 0 || commits.at(-1)?.revision !== revision) return false;
+      const since = commits.slice(first);
+      return !objectIds.some((id) => since.some(({ ids }) => ids.has(id)));
     },
   };
 }

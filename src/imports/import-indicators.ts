@@ -208,13 +208,14 @@ async function findRestated(
     if (among.has(id)) single.set(id, single.has(id) ? null : record);
   }
   const candidates = [...single].flatMap(([id, record]) =>
-    record === null || record.externalIds.length > 0 || dryRunState?.has(id)
+    record === null || dryRunState?.has(id)
       ? []
       : [
           {
             indicatorId: id,
             sourceId: source.id,
             value: record.value,
+            externalIds: record.externalIds,
             statement: statementOf(record, source, NEVER),
           },
         ],

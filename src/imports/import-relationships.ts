@@ -37,6 +37,8 @@ interface Plan {
   revision: number;
   writes: Map<string, Relationship>;
   outcomes: ('new' | 'updated' | 'unchanged')[];
+  /** Ids of the objects at the ends. */
+  objectIds: string[];
 }
 
 /** The number of relationships whose ends are resolved together. */
@@ -132,7 +134,12 @@ function pairsOf(
 /** Plans the writes; a stored relationship above the ceiling counts as new. */
 async function planRelationships(db: Db, wanted: readonly Relationship[], tlpCeiling: Tlp): Promise<Plan> {
   // The revision is read before the rows: after a commit in between, the batch is planned again.
-  const plan: Plan = { revision: await readRevision(db), writes: new Map(), outcomes: [] };
+  const plan: Plan = {
+    revision: await readRevision(db),
+    writes: new Map(),
+    outcomes: [],
+    objectIds: wanted.flatMap(({ fromId, toId }) => [fromId, toId]),
+  };
   const known = await loadRelationships(db, wanted);
   for (const stated of wanted) {
     const key = relationshipKey(stated);

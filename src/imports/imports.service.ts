@@ -211,7 +211,6 @@ function batchWriter(
   let batch = newBatch();
   let limit = Math.round((FIRST_BATCH * batchMs) / BATCH_MS);
   let writing = Promise.resolve();
-  let isLastPlain = false;
   const { lastBatch } = context;
   async function write(full: Batch, early?: Promise<IndicatorPlan>): Promise<void> {
     const start = performance.now();
@@ -228,12 +227,9 @@ function batchWriter(
     if (besideReaders) await readers.yieldToReaders(Math.min(ms, BATCH_MS));
   }
   const settled = () => Promise.allSettled([writing]);
-  /** Plans a batch while the one before it is being written. Only indicators depend on no other object. */
-  function planEarly({ indicators, size }: Batch): Promise<IndicatorPlan> | undefined {
-    const isPlain = indicators.length === size;
-    const isPossible = isPlain && isLastPlain && !dryRun && !oneConnection && !lastBatch.besideReaders;
-    isLastPlain = isPlain;
-    if (!isPossible) return undefined;
+  /** Plans the indicators of a batch while the batch before it is being written: they depend on no other object. */
+  function planEarly({ indicators }: Batch): Promise<IndicatorPlan> | undefined {
+    if (indicators.length === 0 || dryRun || oneConnection || lastBatch.besideReaders) return undefined;
     const early = planIndicators(context, indicators, dryRunState);
     // Its error is thrown where the plan is used, unless the batch before it fails.
     early.catch(() => {});

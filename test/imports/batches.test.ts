@@ -7,6 +7,7 @@ import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness, WIDEST } from '../support/harness.ts';
+import { relationshipRecord, reportRecord } from '../support/records.ts';
 
 const DAY_MS = 86_400_000;
 /** More than two batches. */
@@ -22,10 +23,35 @@ it('a plan holds after a commit of the same import about other indicators only',
   expect(commits.holds(plan, 5)).toBe(true);
   expect(commits.holds(plan, 6)).toBe(false);
   expect(commits.holds({ ...plan, revision: 3 }, 5)).toBe(false);
-  commits.add({ previous: 4, revision: 5 }, { revision: 4, objectIds: ['c', 'b'] });
+  commits.add({ previous: 5, revision: 6 }, { revision: 5, objectIds: ['d'] });
+  expect(commits.holds(plan, 6)).toBe(true);
   expect(commits.holds(plan, 5)).toBe(false);
-  commits.add({ previous: 4, revision: 5 }, { revision: 4 });
-  expect(commits.holds(plan, 5)).toBe(false);
+  expect(commits.holds({ revision: 4, objectIds: ['c'] }, 6)).toBe(false);
+  expect(commits.holds({ revision: 5, objectIds: ['c'] }, 6)).toBe(true);
+  commits.add({ previous: 6, revision: 7 }, { revision: 6, objectIds: ['c', 'b'] });
+  expect(commits.holds(plan, 7)).toBe(false);
+});
+
+it('a plan does not hold after a commit of another writer, nor after one whose objects are not determined', () => {
+  const commits = createOwnCommits();
+  const plan = { revision: 4, objectIds: ['a'] };
+  commits.add({ previous: 4, revision: 5 }, { revision: 4, objectIds: ['b'] });
+  commits.add({ previous: 6, revision: 7 }, { revision: 6, objectIds: ['b'] });
+  expect(commits.holds(plan, 7)).toBe(false);
+  expect(commits.holds({ ...plan, revision: 6 }, 7)).toBe(true);
+  commits.add({ previous: 7, revision: 8 }, { revision: 7 });
+  expect(commits.holds({ ...plan, revision: 6 }, 8)).toBe(false);
+  commits.add({ previous: 8, revision: 9 }, { revision: 8, objectIds: ['b'] });
+  expect(commits.holds({ ...plan, revision: 6 }, 9)).toBe(false);
+  expect(commits.holds({ ...plan, revision: 8 }, 9)).toBe(true);
+});
+
+it('a plan does not hold after more commits than are recorded', () => {
+  const commits = createOwnCommits();
+  for (let revision = 5; revision < 100; revision++)
+    commits.add({ previous: revision - 1, revision }, { revision: revision - 1, objectIds: ['b'] });
+  expect(commits.holds({ revision: 4, objectIds: ['a'] }, 99)).toBe(false);
+  expect(commits.holds({ revision: 98, objectIds: ['a'] }, 99)).toBe(true);
 });
 
 onEveryEngine((engine) => {
@@ -35,7 +61,7 @@ onEveryEngine((engine) => {
   });
   afterAll(() => tipline.close());
   beforeEach(async () => {
-    await sql`truncate indicator, indicator_source cascade`.execute(tipline.db);
+    await sql`truncate indicator, indicator_source, external_id cascade`.execute(tipline.db);
   });
 
   async function importAll(records: () => AsyncGenerator<ImportRecord>) {
@@ -70,6 +96,24 @@ onEveryEngine((engine) => {
     expect(counts).toMatchObject({ new: ROWS / 4, updated: (ROWS / 4) * 3, unchanged: 0 });
     const { rows } = await sql`select tags, count(*) as n from indicator group by tags`.execute(tipline.db);
     expect(rows).toEqual([{ tags: ['first', 'fourth', 'second', 'third'], n: ROWS / 4 }]);
+  });
+
+  it('merges the records of an indicator in neighbouring batches with relationships and reports between them', async () => {
+    const idOf = (n: number) => `indicator--${n}`;
+    const counts = await importAll(async function* () {
+      for (const tag of ['first', 'second', 'third'])
+        for (let n = 0; n < ROWS; n++) {
+          const report = `report--${tag}-${n >> 6}`;
+          if (n % 64 === 0) yield reportRecord(report, { externalIds: [report] });
+          yield indicatorRecord('DOMAIN', nameOf(n), { tags: [tag], externalIds: [idOf(n)] });
+          yield relationshipRecord(report, 'refers-to', idOf(n));
+        }
+    });
+    expect(counts).toMatchObject({ new: ROWS, updated: 2 * ROWS, unchanged: 0 });
+    const { rows } = await sql`
+      select tags, count(*) as n, sum((select count(*) from relationship where to_id = indicator.id))::bigint as reports
+      from indicator group by tags`.execute(tipline.db);
+    expect(rows).toEqual([{ tags: ['first', 'second', 'third'], n: ROWS, reports: 3 * ROWS }]);
   });
 
   it.skipIf(engine.name === 'embedded')(
@@ -133,6 +177,7 @@ onEveryEngine((engine) => {
     forDetection: false,
     file: '00000000-0000-4000-8000-000000000010',
     records: [{ id: 'indicator--1', description: 'one' }],
+    externalIds: ['indicator--1'],
   };
   const later = new Date(NOW.getTime() + 2 * DAY_MS);
   const CHANGES: Partial<IndicatorRecord>[] = [
@@ -149,6 +194,7 @@ onEveryEngine((engine) => {
     { file: '00000000-0000-4000-8000-000000000011' },
     { records: [{ id: 'indicator--1', description: 'two' }] },
     { externalIds: ['indicator--2'] },
+    { externalIds: ['indicator--1', 'indicator--2'] },
     { kev: { dateAdded: '2026-01-01', dueDate: null, knownRansomware: false, requiredAction: null } },
   ];
 

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { recordset } from '../../db/recordset.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { EntityKind, RelationshipType, Tlp } from '../../model/vocabulary.ts';
 
@@ -16,25 +17,47 @@ export interface Relationship {
 export const relationshipKey = ({ fromId, toId, type, sourceId }: Relationship) =>
   `${fromId} ${type} ${toId} ${sourceId}`;
 
+/** The columns that refer to a relationship and to its ends, with their types. */
+export const REFERENCE_COLUMNS = {
+  from_id: 'uuid',
+  to_id: 'uuid',
+  type: 'relationship_type',
+  from_kind: 'entity_kind',
+  to_kind: 'entity_kind',
+} as const;
+
+export const referenceRow = ({
+  fromId,
+  toId,
+  type,
+  fromKind,
+  toKind,
+}: Omit<Relationship, 'tlp' | 'sourceId'>) => ({
+  from_id: fromId,
+  to_id: toId,
+  type,
+  from_kind: fromKind,
+  to_kind: toKind,
+});
+
+/** Returns relationships as the FROM item `x`. */
+const relationshipsOf = (relationships: readonly Relationship[]) =>
+  recordset(
+    relationships.map((one) => ({ ...referenceRow(one), tlp: one.tlp, source_id: one.sourceId })),
+    { ...REFERENCE_COLUMNS, tlp: 'tlp', source_id: 'uuid' },
+  );
+
 /** Loads those of these relationships that are stored, by `relationshipKey`. */
 export async function loadRelationships(
   db: Db,
   wanted: readonly Relationship[],
 ): Promise<Map<string, Relationship>> {
-  const ends = JSON.stringify(
-    wanted.map(({ fromId, toId, type, sourceId }) => ({
-      from_id: fromId,
-      to_id: toId,
-      type,
-      source_id: sourceId,
-    })),
-  );
   const { rows } = await sql<Relationship>`
     select r.from_id as "fromId", r.to_id as "toId", r.type, r.from_kind as "fromKind", r.to_kind as "toKind",
       r.tlp, r.source_id as "sourceId"
-    from jsonb_to_recordset(${ends}::jsonb) as x (from_id uuid, to_id uuid, type relationship_type, source_id uuid)
-    join relationship as r on r.from_id = x.from_id and r.to_id = x.to_id and r.type = x.type
-      and r.source_id = x.source_id
+    from ${relationshipsOf(wanted)}, lateral (
+      select * from relationship where from_id = x.from_id and to_id = x.to_id and type = x.type and source_id = x.source_id offset 0
+    ) as r
   `.execute(db);
   return new Map(rows.map((row) => [relationshipKey(row), row]));
 }
@@ -45,20 +68,10 @@ export async function writeRelationships(
   revision: number,
 ): Promise<void> {
   if (writes.length === 0) return;
-  const rows = writes.map((write) => ({
-    from_id: write.fromId,
-    to_id: write.toId,
-    type: write.type,
-    from_kind: write.fromKind,
-    to_kind: write.toKind,
-    tlp: write.tlp,
-    source_id: write.sourceId,
-  }));
   await sql`
     insert into relationship (from_id, to_id, type, from_kind, to_kind, tlp, source_id, revision)
     select from_id, to_id, type, from_kind, to_kind, tlp, source_id, ${revision}::bigint
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (from_id uuid, to_id uuid,
-      type relationship_type, from_kind entity_kind, to_kind entity_kind, tlp tlp, source_id uuid)
+    from ${relationshipsOf(writes)}
     order by from_id, to_id, type
     on conflict (from_id, to_id, type, source_id) do update set tlp = excluded.tlp, revision = excluded.revision
   `.execute(trx);

@@ -62,25 +62,31 @@ export async function findExisting(db: Db, ids: readonly string[]): Promise<Set<
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns the ids of the indicators that have this value and a statement of this source that is equal in all but the time of its import. */
+/**
+ * Returns the ids of the indicators that have this value, all of these external ids, and a statement of this source that is equal in all
+ * but the time of its import.
+ */
 export async function findSameStatements(
   db: Db,
-  statements: readonly (StatementWrite & { value: string })[],
+  statements: readonly (StatementWrite & { value: string; externalIds: readonly string[] })[],
 ): Promise<Set<string>> {
   if (statements.length === 0) return new Set();
   const { imported_at: _, ...compared } = STATEMENT_COLUMNS;
   const rows = statements.map((statement) => {
     const { imported_at: _, ...row } = statementRow(statement);
-    return { ...row, value: statement.value };
+    return { ...row, value: statement.value, external_ids: statement.externalIds };
   });
   const columns = (alias: string) =>
     sql.join(Object.keys(compared).map((column) => sql.ref(`${alias}.${column}`)));
   const { rows: same } = await sql<{ id: string }>`
     select x.indicator_id as id
-    from ${recordset(rows, { ...compared, value: 'text' })},
+    from ${recordset(rows, { ...compared, value: 'text', external_ids: 'text[]' })},
       lateral (select * from indicator_source where indicator_id = x.indicator_id and source_id = x.source_id offset 0) as s,
       lateral (select value from indicator where id = x.indicator_id offset 0) as i
     where i.value = x.value and (${columns('s')}) is not distinct from (${columns('x')})
+      and not exists (
+        select from unnest(x.external_ids) as stated (external_id)
+        where not exists (select from external_id as e where e.external_id = stated.external_id and e.entity_id = x.indicator_id))
   `.execute(db);
   return new Set(same.map(({ id }) => id));
 }
