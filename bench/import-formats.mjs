@@ -132,16 +132,13 @@ async function writeStix(iterator, relationships) {
     `{"type":"bundle","id":"bundle--${idOf('bundle')}","objects":[${actors.map((actor) => JSON.stringify(actor)).join(',\n')}`,
   );
   for (const { number, value, type, firstSeen, lastSeen, expiresAt, confidence, tags } of iterator) {
-    const valid = {
-      valid_from: firstSeen.toISOString(),
-      ...(expiresAt && { valid_until: expiresAt.toISOString() }),
-    };
     const indicator = object('indicator', number, {
       modified: lastSeen.toISOString(),
       pattern: `[${PATTERNS[type][0]} = ${quoted(value)}]`,
       pattern_type: 'stix',
-      ...(expiresAt && expiresAt <= firstSeen ? {} : valid),
       valid_from: firstSeen.toISOString(),
+      // STIX 2.1 §4.7: later than valid_from.
+      ...(expiresAt > firstSeen && { valid_until: expiresAt.toISOString() }),
       confidence,
       labels: tags,
     });

@@ -165,7 +165,7 @@ const same = (a: string, b: string) =>
     sql` and `,
   );
 
-/** Stores the undo data of relationships, as `keepObjects` does for objects. */
+/** Stores the undo data of relationships, as `recordObjectChanges` does for objects. */
 export async function recordRelationshipChanges(
   trx: Transaction<Tables>,
   keeper: UndoWriter,

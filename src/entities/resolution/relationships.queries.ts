@@ -17,7 +17,7 @@ export interface Relationship {
 export const relationshipKey = ({ fromId, toId, type, sourceId }: Relationship) =>
   `${fromId} ${type} ${toId} ${sourceId}`;
 
-/** The columns that refer to a relationship and to its ends, with their types. */
+/** The columns that refer to a relationship and to its ends, with their types; undo data are inserted in this order. */
 export const REFERENCE_COLUMNS = {
   from_id: 'uuid',
   to_id: 'uuid',
