@@ -134,6 +134,7 @@ async function timedQueries(db, { q3, q8, commonTag, rareTag, ids, contextIds })
       listIndicators(db, principal, filters, { page, pageSize: 100 });
   const { total } = await list({})();
   const ofType = await list({ type: 'URL' })();
+  const ofTag = await list({ tag: commonTag })();
   const since = new Date(Date.now() - 30 * 86_400_000).toISOString();
   return {
     'first page': list({}),
@@ -153,6 +154,9 @@ async function timedQueries(db, { q3, q8, commonTag, rareTag, ids, contextIds })
     'a common tag, one type': list({ tag: commonTag, type: 'URL' }),
     'minConfidence 90': list({ minConfidence: 90 }),
     'a common tag, one severity': list({ tag: commonTag, severity: 'HIGH' }),
+    'a common tag, minConfidence 80': list({ tag: commonTag, minConfidence: 80 }),
+    'a common tag, since a month ago': list({ tag: commonTag, since }),
+    'a middle page of a common tag': list({ tag: commonTag }, Math.ceil(ofTag.total / 200)),
     'one type, minConfidence 90': list({ type: 'URL', minConfidence: 90 }),
     'since a month ago': list({ since }),
     'since a month ago, one type': list({ since, type: 'URL' }),

@@ -49,11 +49,13 @@ export function fingerprintOf(secret: string): string {
   return Buffer.from(hkdfSync('sha256', secret, 'tipline', 'fingerprint in backups', 16)).toString('hex');
 }
 
-/** Tables that the worker fills again: counts of segments of the list, and what they need to be corrected. */
+/** Tables that the worker fills again: counts of the list, and what they need to be corrected. */
 export const DERIVED_TABLES = [
   'list_segment_state',
   'list_segment',
   'list_gram',
+  'list_tag',
+  'list_segment_tag',
   'first_seen_segment',
   'first_seen_change',
 ];

@@ -128,6 +128,8 @@ export interface Tables {
   first_seen_change: { indicator_id: string; revision: number; first_seen: Date };
   list_gram: { gram: string; counts: number[]; numbers: number[] | null; newer_than: Date };
   list_segment: { last_seen: Date; id: string; counts: number[] };
+  list_tag: { tag: string };
+  list_segment_tag: { tag: string; last_seen: Date; id: string; counts: number[] };
   campaign_summary: { campaign_id: string; tlp: Tlp; count: number };
   import_run: {
     id: string;

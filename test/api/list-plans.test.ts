@@ -12,19 +12,23 @@ import { recording } from '../support/recording.ts';
 const VERSION = 15;
 const ROWS = 12_000;
 /** Each is crossed by some of the questions. */
-const BOUNDS = { materialize: 1_000, scanNewest: 4_000, deep: 300, changes: 100 };
+const BOUNDS = { materialize: 1_000, scanFirst: 4_000, scanFirstSorted: 400, deep: 300, changes: 100 };
 const MINUTE = 60_000;
 
 const records = Array.from({ length: ROWS }, (_, i) =>
   indicatorRecord('DOMAIN', `${i % 2 ? 'even' : 'odd'}-${i}.test-feed.net`, {
     lastSeen: new Date(NOW.getTime() - ((i * 7) % ROWS) * MINUTE),
-    tags: i % 100 ? [] : ['rare'],
+    tags: [...(i % 2 ? [] : ['common']), ...(i % 100 ? [] : ['rare'])],
   }),
 );
 
 const QUESTIONS: Record<string, { filters: IndicatorFilters; page: PageQuery['page'] }> = {
   'index order': { filters: {}, page: { page: 1, pageSize: 100 } },
   'segments, a page in the middle': { filters: {}, page: { page: 60, pageSize: 100 } },
+  'segments: a common tag and a minimum confidence': {
+    filters: { tag: 'common', minConfidence: 50 },
+    page: { page: 1, pageSize: 100 },
+  },
   'materialized: a rare tag': { filters: { tag: 'rare' }, page: { page: 1, pageSize: 100 } },
   'materialized, then the newest scanned: half of the values': {
     filters: { q: 'even-' },
@@ -44,7 +48,7 @@ onEveryEngine((engine) => {
     if (!onPostgres) return;
     harness = await startHarness(engine);
     await harness.load(records);
-    await countSegments(harness.db, NOW, { size: 1_000 });
+    await countSegments(harness.db, NOW, { size: 1_000, fewest: 1_000 });
     await sql`vacuum analyze`.execute(harness.db);
     const { rows } = await sql<{
       version: string;

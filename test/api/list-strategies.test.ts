@@ -61,7 +61,8 @@ const filters = fc.record(
 );
 const bounds = fc.record({
   materialize: fc.nat(20),
-  scanNewest: fc.nat(20),
+  scanFirst: fc.nat(20),
+  scanFirstSorted: fc.nat(20),
   deep: fc.nat(20),
   changes: fc.constantFrom(1, 40, 1_000),
 });

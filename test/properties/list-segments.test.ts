@@ -16,7 +16,8 @@ import { runs } from './runs.ts';
 
 const HOUR = 3_600_000;
 const TYPES = ['DOMAIN', 'URL', 'MUTEX'] as const;
-const SIZES = { size: 4, kept: 3 };
+const SIZES = { size: 4, atOnce: 3, kept: 3, fewest: 2 };
+const TAGS = ['common', 'half', 'rare'];
 /** Many rows share a time: more than a segment has. */
 const hours = fc.oneof(fc.constant(3), fc.nat(12));
 
@@ -33,6 +34,7 @@ const importing = (minLength: number, maxLength: number) =>
         tlp: fc.constantFrom(...TLPS),
         confidence: fc.constantFrom(0, 7, 50, 99, 100),
         lives: fc.option(fc.nat(30)),
+        tags: fc.subarray(TAGS),
       }),
       { minLength, maxLength, size: 'max' },
     ),
@@ -54,12 +56,18 @@ const ofRows = {
   severity: fc.constantFrom(...SEVERITIES),
   minConfidence: fc.constantFrom(0, 5, 10, 50, 93, 100),
   since: hours.map((ago) => new Date(NOW.getTime() - ago * HOUR).toISOString()),
+  tag: fc.constantFrom(...TAGS),
 };
 const request = fc.record({
   filters: fc.oneof(
     fc.constant({}),
     fc.record({ severity: ofRows.severity }),
     fc.record({ since: ofRows.since }),
+    fc.record(
+      { tag: ofRows.tag, minConfidence: fc.constantFrom(0, 10, 50, 100), since: ofRows.since },
+      { requiredKeys: ['tag'] },
+    ),
+    fc.record({ tag: ofRows.tag, severity: ofRows.severity, since: ofRows.since }, { requiredKeys: ['tag'] }),
     fc.record(ofRows, { requiredKeys: [] }),
     fc.record({ q }),
     fc.record({ q, ...ofRows }, { requiredKeys: ['q'] }),
@@ -72,7 +80,7 @@ const request = fc.record({
     freq: 1,
   }),
   ahead: fc.integer({ min: -5, max: 25 }),
-  scanNewest: fc.constantFrom(5, 100),
+  scanFirst: fc.constantFrom(5, 100),
 });
 
 const textOf = (n: number): [(typeof TYPES)[number], string] => {
@@ -128,7 +136,7 @@ onEveryEngine((engine) => {
       { lastSeen: 'last_seen', firstSeen: 'first_seen', epss: "(epss ->> 'score')::float8" }[by as string] ??
       by;
     const direction = `${ascending ? 'asc' : 'desc'}${by === 'epss' ? ' nulls last' : ''}`;
-    const { q, type, types, severity, minConfidence, since } = filters;
+    const { q, type, types, severity, minConfidence, since, tag } = filters;
     const { rows } = await sql<{ id: string }>`select id from indicator
       where not whitelisted and tlp <= ${ceiling}::tlp and coalesce(expires_at > ${now}::timestamptz, true)
         and (${type ?? null}::text is null or type::text = ${type ?? ''})
@@ -136,6 +144,7 @@ onEveryEngine((engine) => {
         and (${severity ?? null}::text is null or severity::text = ${severity ?? ''})
         and strpos(coalesce(search_text, normalized), ${(q ?? '').toLowerCase()}) > 0
         and confidence >= ${minConfidence ?? 0}
+        and (${tag ?? null}::text is null or ${tag ?? ''} = any (tags))
         and (${since ?? null}::text is null or last_seen >= ${since ?? NOW}::timestamptz)
       order by ${sql.raw(`${column} ${direction}`)}, last_seen desc, id`.execute(harness.db);
     return rows.map(({ id }) => id);
@@ -144,17 +153,20 @@ onEveryEngine((engine) => {
   it('returns exact pages and totals from segments that were counted at any earlier time', async () => {
     const property = fc.asyncProperty(
       importing(40, 80),
+      fc.option(importing(30, 40)),
       fc.array(fc.oneof({ weight: 8, arbitrary: change }, { weight: 1, arbitrary: deletion }), {
         maxLength: 6,
       }),
       counting,
       fc.array(change, { minLength: 1, maxLength: 3 }),
       fc.array(request, { minLength: 40, maxLength: 40 }),
-      async (first, before, count, since, requests) => {
+      async (first, more, before, count, since, requests) => {
         await sql`truncate indicator, indicator_source, indicator_history cascade`.execute(harness.db);
         await countSegments(harness.db, harness.clock.now, SIZES);
-        for (const step of [first, ...before, count, ...since]) await apply(step);
-        for (const { filters, ceiling, ahead, scanNewest, ...page } of requests) {
+        // After the second one, segments that have been counted are divided.
+        const divided = more ? [{ ...count, ahead: 10 }, more] : [];
+        for (const step of [first, ...divided, ...before, count, ...since]) await apply(step);
+        for (const { filters, ceiling, ahead, scanFirst, ...page } of requests) {
           const now = after(ahead);
           const expected = await naive(filters as IndicatorFilters, ceiling, now, page.sort);
           const of = {
@@ -162,7 +174,7 @@ onEveryEngine((engine) => {
             filters: filters as IndicatorFilters,
             page: page as SortedPage,
           };
-          const bounds = { materialize: 10, scanNewest, deep: 0, changes: 1_000 };
+          const bounds = { materialize: 10, scanFirst, scanFirstSorted: scanFirst, deep: 0, changes: 1_000 };
           const { total, rows } = await readSortedPage(
             harness.db,
             of,

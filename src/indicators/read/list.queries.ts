@@ -15,10 +15,17 @@ import {
   matching,
   otherConditions,
   rowsBefore,
+  type Sort,
   type SortedPage,
   sorted,
 } from './indicators.queries.ts';
-import { coveredBySegments, listedFrom, NOT_COUNTED, segmentCtes } from './segments.queries.ts';
+import {
+  coveredBySegments,
+  isCountedTag,
+  NOT_COUNTED,
+  pageOfSegments,
+  segmentCtes,
+} from './segments.queries.ts';
 import { countMatches, isCountable } from './summaries.queries.ts';
 
 /**
@@ -30,7 +37,7 @@ import { countMatches, isCountable } from './summaries.queries.ts';
  * - `gram` scans the newest indicators until the page is full, for a `q` of one or two characters that many contain; their number was
  *   counted before.
  * - `materialize` materializes all matches by another index, as long as they are few.
- * - `scan-newest` scans the newest indicators until the page is full, for filters with many matches.
+ * - `scan-first` scans the newest indicators until the page is full, for filters with many matches.
  * - `sorted` materializes and sorts all matches, however many.
  */
 export type Strategy =
@@ -39,7 +46,7 @@ export type Strategy =
   | 'gram'
   | 'index-order'
   | 'materialize'
-  | 'scan-newest'
+  | 'scan-first'
   | 'sorted';
 
 /** The columns of `IndicatorRow`, by its names. */
@@ -53,14 +60,21 @@ const ROW_OF_SHOWN = sql`(select * from indicator where indicator.id = shown.id 
 export interface Bounds {
   /** The maximum number of matches to materialize; with more, a scan until the page is full is faster. */
   materialize: number;
-  /** The maximum number of indicators that `scan-newest` reads before the next strategy is used. */
-  scanNewest: number;
+  /** The maximum number of indicators that `scan-first` reads before the next strategy is used, in the default order and in others. */
+  scanFirst: number;
+  scanFirstSorted: number;
   /** The offset from which on a page is read from a counted segment or from the nearer end of the index. */
   deep: number;
   /** The maximum number of rows by which the counts of segments are corrected. */
   changes: number;
 }
-export const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000, changes: 20_000 };
+export const BOUNDS: Bounds = {
+  materialize: 10_000,
+  scanFirst: 200_000,
+  scanFirstSorted: 20_000,
+  deep: 2_000,
+  changes: 20_000,
+};
 /** The minimum length of `q` for the trigram index: a shorter text contains no trigram. */
 const TRIGRAM = 3;
 
@@ -99,7 +113,7 @@ export async function readPage<More>(
   const possible = only ? [only] : await possibleStrategies(db, of, bounds);
   let hasScanned = false;
   for (const strategy of possible) {
-    if (strategy === 'scan-newest' && hasScanned) continue;
+    if (strategy === 'scan-first' && hasScanned) continue;
     const query = pageQuery(db, of, strategy, more, bounds).compile(db);
     const preparation = preparationOf(of, parseRaw !== undefined);
     const { rows: given } = await db.executeQuery(preparation ? prepare(query, preparation) : query);
@@ -238,6 +252,13 @@ function nextExpiry(principal: Principal) {
     where ${visible('indicator', principal)} and expires_at > ${principal.now}::timestamptz)`;
 }
 
+/** Returns whether the page is best read from segments, if they count its matches. */
+function isForSegments({ filters, page, visibility }: Omit<PageQuery, 'principal'>, bounds: Bounds): boolean {
+  const isDeep = rowsBefore(page) >= bounds.deep;
+  const canUse = !visibility && !page.sort && coveredBySegments(filters);
+  return canUse && (isDeep || filters.since !== undefined || !isCountable({ ...filters, since: undefined }));
+}
+
 function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [Strategy, ...Strategy[]] {
   const { q, tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore } = filters;
   const { exploited, minEpss } = filters;
@@ -255,32 +276,37 @@ function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [
   ];
   const byOthers = indexed.some((filter) => filter !== undefined);
   if (!byOthers && q === undefined) {
-    const isDeep = rowsBefore(page) >= bounds.deep;
-    const canUseSegments = !visibility && !page.sort && coveredBySegments(filters);
-    return canUseSegments && (isDeep || filters.since !== undefined)
+    return isForSegments({ filters, page, visibility }, bounds)
       ? ['segments', 'index-order']
       : // In the order of another column, the planner would look for rows since a time where there are none.
         [page.sort && filters.since !== undefined ? 'sorted' : 'index-order'];
   }
   if (visibility) return ['sorted'];
-  const canScanNewest = !page.sort && rowsBefore(page) < bounds.materialize;
+  const isInIndexedOrder = !page.sort || (isOfTime(page.sort.by) && isCountable(filters));
+  const canScanFirst = isInIndexedOrder && rowsBefore(page) < bounds.materialize;
   const canMaterialize =
     byOthers || (q !== undefined && searchForms(q).every((form) => form.length >= TRIGRAM));
   return [
     ...(canMaterialize ? (['materialize'] as const) : []),
-    ...(canScanNewest ? (['scan-newest'] as const) : []),
+    ...(canScanFirst ? (['scan-first'] as const) : []),
     'sorted',
   ] as [Strategy, ...Strategy[]];
 }
 
+/** Returns whether an index has the order. */
+const isOfTime = (by: Sort) => by === 'firstSeen' || by === 'lastSeen';
+
 /** Returns the strategies to try, in this order. */
 async function possibleStrategies(db: Db, of: PageQuery, bounds: Bounds): Promise<Strategy[]> {
+  const { tag } = of.filters;
+  if (tag !== undefined && isForSegments(of, bounds) && (await isCountedTag(db, tag)))
+    return ['segments', ...strategies(of, bounds)];
   const gram = of.visibility ? undefined : gramOf(of.filters);
   const possible = await withoutTooMany(db, of, strategies(of, bounds), bounds);
   if (gram === undefined) return possible;
   const listing = await listingOf(db, gram);
   if (listing === 'all') return ['listed-gram', ...possible];
-  if (!coveredByGrams(of.filters) || !possible.includes('scan-newest')) return possible;
+  if (!coveredByGrams(of.filters) || !possible.includes('scan-first')) return possible;
   return listing === 'latest' ? ['listed-gram', 'gram', ...possible] : ['gram', ...possible];
 }
 
@@ -320,12 +346,15 @@ function isWhole(
  * the list it returns one row with only the total.
  */
 function pageQuery<More>(db: Db, of: PageQuery, strategy: Strategy, more: RawBuilder<More>, bounds: Bounds) {
+  const { principal, filters, page } = of;
+  const shown =
+    strategy === 'segments' ? pageOfSegments(principal, filters, page) : shownOf(of, strategy, bounds);
   return sql<PageRow<More>>`
-    with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${strategy === 'segments' ? shownFromSegment(of) : shownOf(of, strategy, bounds)})
+    with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${shown})
     select counted.total, ${COLUMNS}, ${more}
     from counted left join shown on true
       left join lateral ${ROW_OF_SHOWN} on true left join source on source.id = indicator.source_id
-    order by ${sorted(of.page)}`;
+    order by ${sorted(page)}`;
 }
 
 /** Reads the rows of a page by their ids. */
@@ -377,7 +406,7 @@ function ctes(
   })`;
   switch (strategy) {
     case 'segments':
-      return segmentCtes(principal, filters, rowsBefore(page), bounds);
+      return segmentCtes(principal, filters, page, bounds);
     case 'gram':
       return [
         ...gramCtes(principal, gramOf(filters) ?? '', bounds.changes),
@@ -402,7 +431,7 @@ function ctes(
             sql`matched as materialized (${matches.where(sql<SqlBool>`(select total from counted) <= ${bounds.materialize}`)})`,
           ]
         : [sql`matched as materialized (${matches.limit(bounds.materialize + 1)})`, counted];
-    case 'scan-newest':
+    case 'scan-first':
       return [
         sql`matched as not materialized (${matches})`,
         counted,
@@ -413,14 +442,14 @@ function ctes(
   }
 }
 
-/** Returns the matches among the newest indicators of the list. */
+/** Returns the matches among the first indicators in the order of the page. */
 function nearest(
-  { principal, filters, visibility = visible('indicator', principal) }: PageQuery,
-  { scanNewest }: Bounds,
+  { principal, filters, page, visibility = visible('indicator', principal) }: PageQuery,
+  bounds: Bounds,
 ) {
-  return sql`select id, last_seen from (
+  return sql`select id, last_seen, first_seen, confidence, severity, epss from (
       select * from indicator where ${sql.join([visibility, ...listedConditions(filters)], sql` and `)}
-      order by last_seen desc, id limit ${sql.lit(scanNewest)}
+      order by ${sorted(page)} limit ${sql.lit(page.sort ? bounds.scanFirstSorted : bounds.scanFirst)}
     ) as indicator where ${sql.join([sql`true`, ...otherConditions(filters, principal)], sql` and `)}`;
 }
 
@@ -430,7 +459,7 @@ function nearest(
  */
 function shownOf({ page }: PageQuery, strategy: Strategy, { deep }: Bounds) {
   const [size, before] = [page.pageSize, rowsBefore(page)];
-  const from = sql.raw(strategy === 'scan-newest' || strategy === 'gram' ? 'near' : 'matched');
+  const from = sql.raw(strategy === 'scan-first' || strategy === 'gram' ? 'near' : 'matched');
   const inOrder = (source: RawBuilder<unknown>) =>
     sql`select * from ${source} as indicator order by ${sorted(page)}`;
   const forward = inOrder(sql`${from}`);
@@ -448,14 +477,4 @@ function shownOf({ page }: PageQuery, strategy: Strategy, { deep }: Bounds) {
       limit case when ${isNearer} then 0 else greatest(0, least(${size}, ${after})) end
       offset greatest(0, ${after} - ${size}))`;
   return sql`select * from (${either}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
-}
-
-/** Returns the query of the ids of a page, in order, from the start that `segmentCtes` gives. */
-function shownFromSegment({ principal, filters, page }: PageQuery) {
-  const [size, before] = [page.pageSize, rowsBefore(page)];
-  const skipped = sql`(select ${before} - before from start)`;
-  const start = { lastSeen: sql`(select last_seen from start)`, id: sql`(select id from start)` };
-  const wanted = sql`case when (select usable from usable) then ${size} else 0 end`;
-  const wholePage = sql`select * from ${listedFrom(principal, filters, start)} limit ${wanted} offset ${skipped}`;
-  return sql`select * from (${wholePage}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
 }

@@ -10,7 +10,7 @@ import {
   sorted,
 } from './indicators.queries.ts';
 import { BOUNDS, type Bounds, type ListPage, type PageQuery, readPage, rowsOf } from './list.queries.ts';
-import { coveredBySegments, placeByFirstSeen } from './segments.queries.ts';
+import { coveredBySegments, isCountedTag, matchesInOrder, placeByFirstSeen } from './segments.queries.ts';
 import { countByValue, countMatches, coveredBySummary, isCountable } from './summaries.queries.ts';
 
 /** A value with fewer matches than this is read as a whole. */
@@ -32,9 +32,9 @@ export async function readSortedPage<More>(
   const by = page.sort?.by;
   if ((by === 'severity' || by === 'confidence') && !visibility && isCountableByValue(filters, by))
     return inSnapshot(db, (snapshot) => readByValue(snapshot, of, by, more, bounds));
-  if (by === 'lastSeen' && page.sort?.ascending && !visibility && isOfIndex(filters))
+  if (by === 'lastSeen' && page.sort?.ascending && !visibility && (await isInDefaultOrder(db, filters)))
     return inSnapshot(db, (snapshot) => readOldest(snapshot, of, more, bounds));
-  if (by === 'firstSeen' && !visibility && filters.since === undefined && coveredBySegments(filters))
+  if (by === 'firstSeen' && !visibility && isCountedByFirstSeen(filters))
     return inSnapshot(db, (snapshot) => readByFirstSeen(snapshot, of, more, bounds));
   if (by === 'epss' && !visibility && isCountable(filters))
     return inSnapshot(db, (snapshot) => readByScore(snapshot, of, more, bounds));
@@ -81,8 +81,16 @@ async function readByFirstSeen<More>(
   return { total: place.total, rows: await rowsOf(db, shown, page, more) };
 }
 
-/** Returns whether the indexes in the list's order serve all filters. */
-const isOfIndex = ({ since, ...filters }: IndicatorFilters) => coveredBySummary(filters);
+/** Returns whether the segments in the order of the first sighting count the matches. */
+const isCountedByFirstSeen = (filters: IndicatorFilters) =>
+  filters.since === undefined && filters.tag === undefined && coveredBySegments(filters);
+
+/** Returns whether any page in the default order is read at once: by the indexes in this order, or by the segments that count a tag. */
+async function isInDefaultOrder(db: Db, { since, ...filters }: IndicatorFilters): Promise<boolean> {
+  const { tag } = filters;
+  if (tag === undefined) return coveredBySummary(filters);
+  return coveredBySegments(filters) && (await isCountedTag(db, tag));
+}
 
 function isCountableByValue({ since, ...filters }: IndicatorFilters, by: 'severity' | 'confidence'): boolean {
   if (since !== undefined) return coveredBySegments({ ...filters, [by]: filters[by] ?? 0, since });
@@ -161,7 +169,7 @@ async function readOldest<More>(
   const oldest = found[0]?.last;
   if (oldest === undefined) return { total, rows: [] };
   const { total: newer } = await read({ ...filters, since: oldest }, 0);
-  const matches = sql.join([visible('indicator', principal), ...listedConditions(filters)], sql` and `);
+  const matches = sql.join([visible('indicator', principal), ...matchesInOrder(filters)], sql` and `);
   const limit = sql`limit ${page.pageSize}`;
   const shown = sql`
     (select id, last_seen from indicator where ${matches} and last_seen = ${oldest}::timestamptz

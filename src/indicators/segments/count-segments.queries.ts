@@ -4,6 +4,7 @@ import { hasOneConnection } from '../../db/readers.ts';
 import type { Tables } from '../../db/tables.ts';
 import { applyToFirstSeen, beginFirstSeen, divideFirstSeen } from './count-first-seen.queries.ts';
 import { applyToGrams, countAllGrams, KEPT } from './count-grams.queries.ts';
+import { applyToTags, chooseTags, countAddedTags, countTagsOf, FEWEST } from './count-tags.queries.ts';
 
 /** Indicators of a segment when it begins; with twice as many it is divided. */
 const SIZE = 8_000;
@@ -19,11 +20,16 @@ const FIRST = sql`'infinity'::timestamptz, '00000000-0000-0000-0000-000000000000
 /**
  * Counts the segments of the list as of the latest revision and `now`. It applies the changes since they were last counted; if
  * the history does not reach back, or much has changed, it counts all rows.
- * @param options `size` of a segment, and how many indicators are `kept` for a gram
+ * @param options `size` of a segment, segments that a statement counts `atOnce`, how many indicators are `kept` for a gram, and the
+ * `fewest` of a tag that is counted
  * @returns whether anything had changed
  */
-export async function countSegments(db: Db, now: Date, { size = SIZE, kept = KEPT } = {}): Promise<boolean> {
-  // Readers of the embedded database would wait for the grams of all indicators, which it scans in a moment.
+export async function countSegments(
+  db: Db,
+  now: Date,
+  { size = SIZE, atOnce = SEGMENTS_AT_ONCE, kept = KEPT, fewest = FEWEST } = {},
+): Promise<boolean> {
+  // Readers of the embedded database would wait for the grams and tags of all indicators, which it scans in a moment.
   const hasGrams = !(await hasOneConnection(db));
   return db
     .transaction()
@@ -37,6 +43,7 @@ export async function countSegments(db: Db, now: Date, { size = SIZE, kept = KEP
       if (rows[0]?.usable && !rows[0].changed && (rows[0].grams || !hasGrams)) return false;
       const of = { usable: rows[0]?.usable ?? false, grams: rows[0]?.grams ?? false };
       if (of.usable) {
+        if (hasGrams) await applyToTags(trx, now, MAX_CHANGES);
         await applyChanges(trx, now);
         await applyToFirstSeen(trx, now, MAX_CHANGES);
       } else {
@@ -44,12 +51,14 @@ export async function countSegments(db: Db, now: Date, { size = SIZE, kept = KEP
         await beginFirstSeen(trx);
       }
       await divideFirstSeen(trx, now, size);
-      if ((await divideLarge(trx, now, size)) > 0)
+      if ((await divideLarge(trx, now, size, atOnce)) > 0)
         await sql`analyze list_segment, first_seen_segment`.execute(trx);
-      if (hasGrams)
+      if (hasGrams) {
+        await countNewTags(trx, now, await chooseTags(trx, fewest), atOnce);
         await (of.usable && of.grams
           ? applyToGrams(trx, now, MAX_CHANGES, kept)
           : countAllGrams(trx, now, kept));
+      }
       await sql`
         insert into list_segment_state (revision, counted_at, has_grams) select value, ${now}::timestamptz, ${hasGrams} from revision
         on conflict (only_row) do update set revision = excluded.revision, counted_at = excluded.counted_at,
@@ -70,7 +79,7 @@ const BUSY = 20_000;
  */
 export function createSegmentCounter(
   db: Db,
-  { busy = BUSY, ...sizes }: { busy?: number; size?: number; kept?: number } = {},
+  { busy = BUSY, ...sizes }: { busy?: number } & Parameters<typeof countSegments>[2] = {},
 ) {
   let previous = -1;
   return async (now: Date): Promise<boolean> => {
@@ -85,6 +94,7 @@ export function createSegmentCounter(
 
 /** Leaves one segment, which has not been counted. */
 async function beginAgain(trx: Transaction<Tables>): Promise<void> {
+  await sql`delete from list_tag`.execute(trx);
   await sql`delete from list_segment`.execute(trx);
   await sql`insert into list_segment values (${FIRST}, '{}')`.execute(trx);
 }
@@ -122,7 +132,12 @@ interface Key {
 }
 
 /** Divides the segments with too many rows, and those that have not been counted. @returns their number */
-async function divideLarge(trx: Transaction<Tables>, now: Date, size: number): Promise<number> {
+async function divideLarge(
+  trx: Transaction<Tables>,
+  now: Date,
+  size: number,
+  atOnce: number,
+): Promise<number> {
   const { rows } = await sql<Key & { nextSeen: string | null; nextId: string }>`
     select last_seen::text as "lastSeen", id, next_seen::text as "nextSeen", next_id as "nextId"
     from (
@@ -136,12 +151,30 @@ async function divideLarge(trx: Transaction<Tables>, now: Date, size: number): P
       trx,
     );
     for (let from: Key | null = segment; from !== null; ) {
-      const next: Key | null = await keyAfter(trx, now, from, end, size * SEGMENTS_AT_ONCE);
+      const next: Key | null = await keyAfter(trx, now, from, end, size * atOnce);
       await countFrom(trx, now, from, next ?? end, size);
+      await countTagsOf(trx, visibleBetween(now, from, next ?? end));
       from = next;
     }
   }
   return rows.length;
+}
+
+/** Counts the tags that have become common, some segments at a time. */
+async function countNewTags(
+  trx: Transaction<Tables>,
+  now: Date,
+  tags: readonly string[],
+  atOnce: number,
+): Promise<void> {
+  if (tags.length === 0) return;
+  const { rows } = await sql<Key>`
+    select last_seen::text as "lastSeen", id
+    from (select last_seen, id, row_number() over (order by last_seen desc, id) as number from list_segment) as segment
+    where (number - 1) % ${atOnce}::int = 0 order by number`.execute(trx);
+  for (const [index, from] of rows.entries())
+    await countAddedTags(trx, visibleBetween(now, from, rows[index + 1] ?? null), tags);
+  await sql`analyze list_segment_tag`.execute(trx);
 }
 
 /** Returns the visible indicators, of any TLP, from a key of the list up to another. */
