@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision, withRevision } from '../../src/db/revision/revision.ts';
 import { takeExpiredFromSummaries } from '../../src/indicators/expiry/sweep.queries.ts';
@@ -36,6 +36,38 @@ onEveryEngine((engine) => {
         headers: { 'if-none-match': String(before.headers.etag) },
       });
       expect(after.statusCode).toBe(304);
+    });
+
+    it('reads no table as a whole, although many rows match', async () => {
+      const records = Array.from({ length: 4_000 }, (_, i) =>
+        indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt: inDays(((i * 7_919) % 4_000) / 4_000) }),
+      );
+      await tipline.load(records);
+      tipline.clock.now = inDays(1);
+      const sizes = { summed: 4_000, marked: 100 };
+      let batches = 0;
+      expect(await sweepExpired(tipline.db, tipline.clock.now, () => batches++ === 22, sizes)).toBe(2_000);
+      await sql`vacuum analyze`.execute(tipline.db);
+      const sent: CompiledQuery[] = [];
+      const db = tipline.db.withPlugin({
+        transformQuery({ node, queryId }) {
+          sent.push(tipline.db.getExecutor().compileQuery(node, queryId));
+          return node;
+        },
+        transformResult: ({ result }) => Promise.resolve(result),
+      });
+      batches = 0;
+      expect(await sweepExpired(db, tipline.clock.now, () => batches++ === 2, sizes)).toBe(100);
+      const ofIndicators = sent.filter((query) => /\bindicator\b/.test(query.sql));
+      expect(ofIndicators.map((query) => query.sql.trim().split(/\s/, 1)[0])).toEqual(
+        expect.arrayContaining(['select', 'update', 'insert']),
+      );
+      for (const query of ofIndicators) {
+        const { rows } = await tipline.db.executeQuery<Record<string, string>>(
+          CompiledQuery.raw(`explain (costs off) ${query.sql}`, [...query.parameters]),
+        );
+        expect(rows.map((row) => row['QUERY PLAN']).join('\n')).not.toMatch(/Seq Scan on indicator\b/);
+      }
     });
 
     it('first takes what has expired off the sums, in batches, so that totals have nothing to subtract', async () => {

@@ -11,7 +11,11 @@ export const DATES_A_CHANGE = 4;
  * versions of relationships follow from these times.
  */
 export async function recordChangeDates(trx: Db, revision: number): Promise<void> {
-  await sql`
+  await changeDates(revision).execute(trx);
+}
+
+/** Returns the statement that records them. */
+export const changeDates = (revision: number): RawBuilder<unknown> => sql`
     insert into change_date (first_number, last_number, revision, first_date, modified)
     select first_number, last_number, ${revision}::bigint, first_date,
       coalesce(ceil(extract(epoch from modified) * 1000000)::bigint, first_date / 1000 * 1000)
@@ -25,22 +29,25 @@ export async function recordChangeDates(trx: Db, revision: number): Promise<void
             ${sql.join(ENTITIES.map((table) => lastModified(table, sql`change_number`)))},
             -- The end of a deleted entity is a version after its last one.
             (select max(coalesce((state ->> 'modified_at')::timestamptz, (state ->> 'created_at')::timestamptz)) + ${VERSION_STEP}
-              from entity_history where ended_number > latest.last_number)
+              from entity_history where ${isNew(sql`ended_number`)})
           ) as modified
         from (select * from change_date order by first_number desc limit 1) as latest, change_number as changed
         where changed.last_value > latest.last_number
       ) as changes
     ) as timed
-  `.execute(trx);
-}
+  `;
 
 const ENTITIES = ['actor', 'campaign', 'technique', 'software'];
 
 /** The shortest time between two versions of an object: STIX has milliseconds. */
 export const VERSION_STEP = sql`interval '1 millisecond'`;
 
+/** Both bounds, although no number is above the upper one: with the lower one alone the planner expects a third of all rows, and reads the table. */
+const isNew = (number: RawBuilder<unknown>) =>
+  sql`(${number} > latest.last_number and ${number} <= changed.last_value)`;
+
 const lastModified = (table: string, number: RawBuilder<unknown>) =>
-  sql`(select max(coalesce(modified_at, created_at)) from ${sql.table(table)} where ${number} > latest.last_number)`;
+  sql`(select max(coalesce(modified_at, created_at)) from ${sql.table(table)} where ${isNew(number)})`;
 
 /** Returns the time of the first object of a change, in microseconds since 1970. @param number the change number */
 export const dateOfChange = (number: RawBuilder<unknown>) => sql<number>`(

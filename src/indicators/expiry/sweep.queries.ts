@@ -9,6 +9,8 @@ export async function hasPendingExpiry(db: Db, now: Date): Promise<boolean> {
     .selectFrom('indicator')
     .select('id')
     .where(sql<boolean>`${PENDING_EXPIRY} <= ${now}::timestamptz`)
+    // Without an order the planner reads the table, whose first half a sweep may have marked already.
+    .orderBy(PENDING_EXPIRY)
     .limit(1)
     .executeTakeFirst();
   return due !== undefined;
@@ -20,7 +22,7 @@ export async function hasExpiredInSummaries(db: Db, now: Date): Promise<boolean>
     select from indicator_summary_expiry as last, lateral (
       select from indicator
       where not whitelisted and (expires_at, id) > (last.expires_at, last.id) and expires_at <= ${now}::timestamptz
-      limit 1
+      order by expires_at, id limit 1
     ) as expired`.execute(db);
   return rows.length > 0;
 }
