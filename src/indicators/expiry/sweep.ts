@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../../db/database.ts';
 import { withRevision } from '../../db/revision/revision.ts';
 import {
@@ -9,6 +10,9 @@ import {
 
 /** Indicators per transaction, written in well under the 200 ms for which the revision may be locked. */
 const BATCHES = { summed: 10_000, marked: 2_000 };
+
+/** The rest after each batch of marks, as a part of the time that the batch took: requests need the processor, and no response waits for marks. */
+const REST = 0.5;
 
 /**
  * Takes the indicators that have expired off the sums, and then marks them in batches, each with a new revision. Visibility and
@@ -26,11 +30,13 @@ export async function sweepExpired(
     await withRevision(db, (trx) => takeExpiredFromSummaries(trx, now, summed));
   let marked = 0;
   while (!stopped() && (await hasPendingExpiry(db, now))) {
+    const startedAt = performance.now();
     marked += await withRevision(db, async (trx, revision) => {
       const count = await markExpired(trx, now, markedAtOnce, revision.next);
       if (count > 0) revision.advance();
       return count;
     });
+    await delay((performance.now() - startedAt) * REST);
   }
   return marked;
 }
