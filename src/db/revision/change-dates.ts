@@ -11,11 +11,7 @@ export const DATES_A_CHANGE = 4;
  * versions of relationships follow from these times.
  */
 export async function recordChangeDates(trx: Db, revision: number): Promise<void> {
-  await changeDates(revision).execute(trx);
-}
-
-/** Returns the statement that records them. */
-export const changeDates = (revision: number): RawBuilder<unknown> => sql`
+  await sql`
     insert into change_date (first_number, last_number, revision, first_date, modified)
     select first_number, last_number, ${revision}::bigint, first_date,
       coalesce(ceil(extract(epoch from modified) * 1000000)::bigint, first_date / 1000 * 1000)
@@ -35,7 +31,8 @@ export const changeDates = (revision: number): RawBuilder<unknown> => sql`
         where changed.last_value > latest.last_number
       ) as changes
     ) as timed
-  `;
+  `.execute(trx);
+}
 
 const ENTITIES = ['actor', 'campaign', 'technique', 'software'];
 

@@ -37,7 +37,7 @@ import { countMatches, isCountable } from './summaries.queries.ts';
  * - `gram` scans the newest indicators until the page is full, for a `q` of one or two characters that many contain; their number was
  *   counted before.
  * - `materialize` materializes all matches by another index, as long as they are few.
- * - `scan-first` scans the newest indicators until the page is full, for filters with many matches.
+ * - `scan-first` scans the first indicators in the order of the page until it is full, for filters with many matches.
  * - `sorted` materializes and sorts all matches, however many.
  */
 export type Strategy =
