@@ -45,6 +45,7 @@ onEveryEngine((engine) => {
       await tipline.load(records);
       tipline.clock.now = inDays(1);
       const sizes = { summed: 4_000, marked: 100 };
+      // It is asked twice about the sums, then before each batch of marks.
       let batches = 0;
       expect(await sweepExpired(tipline.db, tipline.clock.now, () => batches++ === 22, sizes)).toBe(2_000);
       await sql`vacuum analyze`.execute(tipline.db);

@@ -9,7 +9,7 @@ export async function hasPendingExpiry(db: Db, now: Date): Promise<boolean> {
     .selectFrom('indicator')
     .select('id')
     .where(sql<boolean>`${PENDING_EXPIRY} <= ${now}::timestamptz`)
-    // Without an order the planner reads the table, whose first half a sweep may have marked already.
+    // Without an order the planner reads the table, and passes over all that a sweep has marked already.
     .orderBy(PENDING_EXPIRY)
     .limit(1)
     .executeTakeFirst();

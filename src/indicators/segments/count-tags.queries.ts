@@ -5,7 +5,7 @@ import type { Tables } from '../../db/tables.ts';
 export const FEWEST = 20_000;
 /** The share of all indicators below which a tag is not counted: a page would read too many others. */
 const SHARE = 1 / 200;
-/** The places in the counts of a segment that are those of all indicators, of severities and of tens of confidence. */
+/** The last place of list_segment_places for all indicators, severities and tens of confidence; types and single values follow. */
 const PLACES = 105;
 
 /** Applies the changes since the segments were counted, before any segment is divided. */
