@@ -57,5 +57,6 @@ export const DERIVED_TABLES = [
   'list_tag',
   'list_segment_tag',
   'first_seen_segment',
+  'first_seen_segment_tag',
   'first_seen_change',
 ];

@@ -129,6 +129,7 @@ export interface Tables {
   list_gram: { gram: string; counts: number[]; numbers: number[] | null; newer_than: Date };
   list_segment: { last_seen: Date; id: string; counts: number[] };
   list_tag: { tag: string };
+  first_seen_segment_tag: { tag: string; first_seen: Date; counts: number[] };
   list_segment_tag: { tag: string; last_seen: Date; id: string; counts: number[] };
   campaign_summary: { campaign_id: string; tlp: Tlp; count: number };
   import_run: {

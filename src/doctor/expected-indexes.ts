@@ -61,6 +61,8 @@ export const INDEXES: readonly string[] = [
   'feed_webhook_pkey',
   'first_seen_change_pkey',
   'first_seen_segment_pkey',
+  'first_seen_segment_tag_pkey',
+  'first_seen_segment_tag_segment',
   'import_batch_pkey',
   'import_batch_source',
   'import_change_pkey',

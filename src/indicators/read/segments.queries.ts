@@ -11,6 +11,12 @@ import {
 } from './indicators.queries.ts';
 import { countMatches } from './summaries.queries.ts';
 
+/** The columns of the key of each table of segments; the tables of tags have the same, after the tag. */
+export const SEGMENT_KEYS = {
+  list_segment: ['last_seen', 'id'],
+  first_seen_segment: ['first_seen'],
+} as const;
+
 /** Returns whether the segments of the list count the matches of these filters, if the tag is one that they count. */
 export function coveredBySegments({
   type,
@@ -22,8 +28,6 @@ export function coveredBySegments({
   tag,
   ...others
 }: IndicatorFilters): boolean {
-  const isOfTag = type === undefined && !types && confidence === undefined && (minConfidence ?? 0) % 10 === 0;
-  if (tag !== undefined && !isOfTag) return false;
   const isByKind = [type, types, severity].some((value) => value !== undefined);
   const isByConfidence = Boolean(minConfidence) || confidence !== undefined;
   return Object.values(others).every((value) => value === undefined) && !(isByKind && isByConfidence);
@@ -65,7 +69,8 @@ export const NOT_COUNTED = -1;
 
 /**
  * Returns common table expressions: `counted` with the total, or NOT_COUNTED, `start` with the last known place of the list
- * before the page, which is the key of a row and the number of matches before it, and `stop` with the key of the first one after it.
+ * before the page, which is the key of a row and the number of matches before it, and `stop` with the key of the first one after it,
+ * or after the last match.
  */
 export function segmentCtes(
   principal: Principal,
@@ -75,24 +80,22 @@ export function segmentCtes(
 ): RawBuilder<unknown>[] {
   const { since, tag, ...ofRows } = filters;
   const before = rowsBefore(page);
+  const end = sql`least(${before + page.pageSize}::bigint, (select total from counted))`;
   const conditions = sql.join([sql`true`, ...matchesInOrder({ tag, ...ofRows })], sql` and `);
   const correction = (key: string) => sql`(
     select coalesce(sum(n), 0) from changed as c
     where c.last_seen >= ${sql.ref(`${key}.last_seen`)}
       and (c.last_seen > ${sql.ref(`${key}.last_seen`)} or c.id < ${sql.ref(`${key}.id`)}))`;
-  const ofTag = sql`(select coalesce(sum(n), 0) from segment) + (select coalesce(sum(n), 0) from changed)`;
-  const ofAll = tag === undefined ? sql`(${countMatches(principal, ofRows)})` : ofTag;
-  const total = since ? sql`(select total from counted_since)` : ofAll;
-  const isCounted = tag === undefined ? sql`` : sql`exists (select from list_tag where tag = ${tag}) and`;
+  const total = since ? sql`(select total from counted_since)` : totalOf(principal, { tag, ...ofRows });
   return [
     sql`usable as materialized (
-      select ${isCounted} list_segments_usable(${principal.now}::timestamptz, ${changes}::integer) as usable)`,
+      select ${isUsable(principal, tag, changes)} as usable)`,
     sql`changed as materialized (
       select last_seen, id, n from ${listChanges(principal, changes)} where (select usable from usable) and ${conditions})`,
     sql`segment as materialized (
       select last_seen, id, n, coalesce(sum(n) over (order by last_seen desc, id rows between unbounded preceding and 1 preceding), 0) as before
       from (
-        select last_seen, id, ${segmentCount(principal, keysOf(filters))} as n from ${segmentsOf(tag)}
+        select last_seen, id, coalesce(n0, 0) as n from ${segmentsOf('list_segment', principal, [filters])}
         where ${since ? sql`last_seen >= ${since}::timestamptz` : sql`true`}
       ) as counted_segment)`,
     ...(since ? [countedSince(principal, filters, correction)] : []),
@@ -103,28 +106,61 @@ export function segmentCtes(
       select last_seen, id, before + ${correction('segment')} as before from segment
       where last_seen = 'infinity' or before + (select count(*) from changed where n > 0) <= ${before}
       order by last_seen, id desc limit 1)`,
+    // Candidates are corrected in their order, until one is behind the page.
     sql`stop as materialized (
       select last_seen, id from (
-        select last_seen, id from segment where before - (select count(*) from changed where n < 0) >= ${before + page.pageSize}
+        (select last_seen, id from (
+          select last_seen, id, before from segment
+          where before + (select count(*) from changed where n > 0) >= ${end} order by last_seen desc, id offset 0
+        ) as candidate where before + ${correction('candidate')} >= ${end} limit 1)
         union all select ${END.lastSeen}, ${END.id}
       ) as after order by last_seen desc, id limit 1)`,
   ];
 }
 
+/** Returns the total of the matches of all segments, by summaries or, with a tag, by the tables `segment` and `changed`. */
+const totalOf = (principal: Principal, filters: IndicatorFilters) =>
+  filters.tag === undefined
+    ? sql`(${countMatches(principal, filters)})`
+    : sql`(select coalesce(sum(n), 0) from segment) + (select coalesce(sum(n), 0) from changed)`;
+
+/** Returns whether the segments count all matches, or those of a tag, and can be corrected. */
+const isUsable = ({ now }: Principal, tag: string | undefined, changes: number) =>
+  sql`${tag === undefined ? sql`` : sql`exists (select from list_tag where tag = ${tag}) and `}list_segments_usable(${now}::timestamptz, ${changes}::integer)`;
+
 /** Returns the query of the ids of a page, in order, which are between `start` and `stop`. */
 export function pageOfSegments(principal: Principal, filters: IndicatorFilters, page: SortedPage) {
   const wanted = sql`case when (select usable from usable) then ${page.pageSize} else 0 end`;
-  const wholePage = sql`select * from ${listedBetween(principal, filters, keyOf('start'), keyOf('stop'))}
-    limit ${wanted} offset (select ${rowsBefore(page)} - before from start)`;
+  const skipped = sql`(select ${rowsBefore(page)} - before from start)`;
+  const listed = listedBetween(principal, filters, keyOf('start'), keyOf('stop'), {
+    // With a limit of each part the planner reads it in order, not as a whole to be sorted.
+    limit: sql`${skipped} + ${wanted}`,
+  });
+  const wholePage = sql`select * from ${listed} limit ${wanted} offset ${skipped}`;
   return sql`select * from (${wholePage}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
 }
 
-/** Returns the segments with the counts of a tag, or of all indicators. */
-const segmentsOf = (tag: string | undefined) =>
-  tag === undefined
-    ? sql`list_segment`
-    : sql`(select last_seen, id from list_segment) as every
-        left join (select * from list_segment_tag where tag = ${tag}) as of_tag using (last_seen, id)`;
+/**
+ * Returns the segments of an order with the numbers `n0`, `n1` and so on of their matches of each of the filters, which have one tag or
+ * none. Only the numbers are sorted with them, not the arrays of counts.
+ */
+function segmentsOf(
+  table: keyof typeof SEGMENT_KEYS,
+  principal: Principal,
+  each: readonly IndicatorFilters[],
+) {
+  const columns = sql.join(SEGMENT_KEYS[table].map((column) => sql.ref(column)));
+  const numbers = each.map(
+    (filters, i) => sql`${segmentCount(principal, keysOf(filters))} as ${sql.ref(`n${i}`)}`,
+  );
+  const counted = (counts: RawBuilder<unknown>) =>
+    sql`(select ${columns}, ${sql.join(numbers)} from ${counts} offset 0) as segment_count`;
+  const tag = each[0]?.tag;
+  if (tag === undefined) return counted(sql.table(table));
+  // The arrays are compressed: joined to an empty one, they are decompressed once, not for each element.
+  const ofTag = sql`(select ${columns}, counts || '{}' as counts from ${sql.table(`${table}_tag`)} where tag = ${tag} offset 0) as of_tag`;
+  return sql`(select ${columns} from ${sql.table(table)}) as every left join ${counted(ofTag)} using (${columns})`;
+}
 
 /** Returns the conditions of the filters for reading in the default order. With a tag no other index serves them. */
 export function matchesInOrder({ tag, since, ...listed }: IndicatorFilters): RawBuilder<SqlBool>[] {
@@ -164,58 +200,119 @@ const keyOf = (table: string): ListKey => ({
 });
 
 /** Returns the visible matches from one key of the list to another, both included, in order: with the first time, with later ones, with the last. */
-function listedBetween(principal: Principal, filters: IndicatorFilters, first: ListKey, last: ListKey) {
+function listedBetween(
+  principal: Principal,
+  filters: IndicatorFilters,
+  first: ListKey,
+  last: ListKey,
+  { columns = sql`id, last_seen`, limit = sql`all` } = {},
+) {
   const matches = sql.join([visible('indicator', principal), ...matchesInOrder(filters)], sql` and `);
-  const select = sql`select id, last_seen from indicator where ${matches}`;
+  const select = sql`select ${columns} from indicator where ${matches}`;
   return sql`(
     (${select} and last_seen = ${first.lastSeen} and id >= ${first.id}
-      and id <= case when ${last.lastSeen} = ${first.lastSeen} then ${last.id} else ${LAST_ID} end order by id)
+      and id <= case when ${last.lastSeen} = ${first.lastSeen} then ${last.id} else ${LAST_ID} end order by id limit ${limit})
     union all
-    (${select} and last_seen < ${first.lastSeen} and last_seen > ${last.lastSeen} order by last_seen desc, id)
+    (${select} and last_seen < ${first.lastSeen} and last_seen > ${last.lastSeen} order by last_seen desc, id limit ${limit})
     union all
-    (${select} and last_seen < ${first.lastSeen} and last_seen = ${last.lastSeen} and id <= ${last.id} order by id)
+    (${select} and last_seen < ${first.lastSeen} and last_seen = ${last.lastSeen} and id <= ${last.id} order by id limit ${limit})
   ) as indicator`;
 }
 
-/** A place in the list by the time of the first sighting: how many matches the page skips from `time` on. */
+/**
+ * A range of the list by the time of the first sighting that contains a page: how many matches of it come before the page. `time` and
+ * `stop` are the later and the earlier end in descending order, else the reverse; the earlier end is excluded.
+ */
 interface FirstSeenPlace {
   total: number;
   time: string;
   skipped: number;
+  stop: string;
 }
 
-/**
- * Returns the query of the place from which to read a page in the order of the first sighting: rows up to `time` in descending
- * order, and rows after it in ascending order. It returns no row if the counts cannot be used.
- */
+/** Returns the query of the range to read for a page in the order of the first sighting; no row: the counts cannot be used. */
 export function placeByFirstSeen(
   principal: Principal,
   filters: IndicatorFilters,
-  before: number,
+  page: SortedPage,
   isAscending: boolean,
   { changes }: SegmentBounds,
 ): RawBuilder<FirstSeenPlace> {
-  const conditions = sql.join([sql`true`, ...listedConditions(filters)], sql` and `);
-  const skipped = isAscending
-    ? sql`(select total from counted) - newer - (select coalesce(sum(n), 0) from changed as c where c.first_seen > segment.first_seen)`
-    : sql`newer + (select coalesce(sum(n), 0) from changed as c where c.first_seen > segment.first_seen)`;
-  const atMost = isAscending ? sql`(select sum(n) from segment) - newer` : sql`newer`;
+  const before = rowsBefore(page);
+  const conditions = sql.join([sql`true`, ...matchesInOrder(filters)], sql` and `);
+  const correction = sql`(select coalesce(sum(n), 0) from changed as c where c.first_seen > segment.first_seen)`;
+  const total = sql`(select total from counted)`;
+  const counted = isAscending ? sql`${total} - newer` : sql`newer`;
+  const skipped = isAscending ? sql`${total} - newer - ${correction}` : sql`newer + ${correction}`;
+  const furthest = isAscending ? sql`n < 0` : sql`n > 0`;
+  const mostMissed = isAscending ? sql`-n` : sql`n`;
+  const end = sql`least(${before + page.pageSize}::bigint, ${total})`;
+  const [first, last] = isAscending ? ['-infinity', 'infinity'] : ['infinity', '-infinity'];
+  const [forward, backward] = isAscending ? [sql``, sql`desc`] : [sql`desc`, sql``];
   return sql`
     with changed as materialized (
       select first_seen, n from ${listChanges(principal, changes)} where ${conditions}
     ), segment as materialized (
       select first_seen, n,
         coalesce(sum(n) over (order by first_seen desc rows between unbounded preceding and 1 preceding), 0) as newer
-      from (select first_seen, ${segmentCount(principal, keysOf(filters))} as n from first_seen_segment) as counted_segment
-    ), counted as (${countMatches(principal, filters)})
-    select (select total from counted) as total, time, (${before}::bigint - skipped)::bigint as skipped
+      from (select first_seen, coalesce(n0, 0) as n from ${segmentsOf('first_seen_segment', principal, [filters])}) as counted_segment
+    ), counted as (select (${totalOf(principal, filters)})::bigint as total),
+    most as (select coalesce(sum(${mostMissed}), 0) as n from changed where ${furthest})
+    select ${total} as total, start.time, (${before}::bigint - skipped)::bigint as skipped, stop.time as stop
     from (
       (select first_seen::text as time, ${skipped} as skipped from segment
-        where ${atMost} + (select count(*) from changed where n > 0) <= ${before}::bigint
-        order by first_seen ${sql.raw(isAscending ? 'desc' : '')} limit 1)
-      union all
-      select ${sql.lit(isAscending ? '-infinity' : 'infinity')}, 0
-    ) as place
-    where list_segments_usable(${principal.now}::timestamptz, ${changes}::integer)
+        where ${counted} + (select n from most) <= ${before}::bigint order by first_seen ${backward} limit 1)
+      union all select ${sql.lit(first)}, 0
+    ) as start, (
+      (select first_seen::text as time from (
+        select * from segment where ${counted} + (select n from most) >= ${end} order by first_seen ${forward} offset 0
+      ) as segment where ${skipped} >= ${end} limit 1)
+      union all select ${sql.lit(last)}
+    ) as stop
+    where ${isUsable(principal, filters.tag, changes)}
     limit 1`;
+}
+
+/**
+ * Returns the query of the numbers of matches visible to the principal by the given values of a column, in their order; no row: the
+ * counts cannot be used.
+ */
+export function countByValueOfSegments(
+  principal: Principal,
+  filters: IndicatorFilters,
+  column: 'severity' | 'confidence',
+  values: readonly (string | number)[],
+  { changes }: SegmentBounds,
+): RawBuilder<{ value: string; count: number }> {
+  const { since, ...ofRows } = filters;
+  const conditions = sql.join([sql`true`, ...matchesInOrder(ofRows)], sql` and `);
+  const value = sql`${sql.ref(column)}::text`;
+  const segments = segmentsOf(
+    'list_segment',
+    principal,
+    values.map((each) => ({ ...ofRows, [column]: each })),
+  );
+  const sums = values.map((_, i) => sql`coalesce(sum(${sql.ref(`n${i}`)}), 0)`);
+  const last = keyOf('last');
+  const isBeforeLast = sql`last_seen >= ${last.lastSeen} and (last_seen > ${last.lastSeen} or id < ${last.id})`;
+  const isWhole = since ? isBeforeLast : sql`true`;
+  const rest = listedBetween(principal, filters, last, END, {
+    columns: sql`id, last_seen, ${sql.ref(column)}`,
+  });
+  const ofRest = since ? sql`union all select ${value}, 1 from ${rest}` : sql``;
+  return sql`
+    with last as materialized (
+      select last_seen, id from list_segment where last_seen >= ${since ?? '-infinity'}::timestamptz order by last_seen, id desc limit 1
+    ), counted as materialized (
+      select array[${sql.join(sums)}]::bigint[] as counts from ${segments} where ${isWhole}
+    ), other as materialized (
+      select value, sum(n) as n from (
+        select ${value} as value, n from ${listChanges(principal, changes)} where ${conditions} and ${isWhole}
+        ${ofRest}
+      ) as every group by value
+    )
+    select each.value, (counts[number] + coalesce(other.n, 0))::bigint as count
+    from counted cross join unnest(${values.map(String)}::text[]) with ordinality as each (value, number) left join other using (value)
+    where ${isUsable(principal, filters.tag, changes)}
+    order by number`;
 }

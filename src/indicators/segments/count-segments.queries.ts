@@ -2,7 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { hasOneConnection } from '../../db/readers.ts';
 import type { Tables } from '../../db/tables.ts';
-import { applyToFirstSeen, beginFirstSeen, divideFirstSeen } from './count-first-seen.queries.ts';
+import { addToCounts, BY_FIRST_SEEN, BY_LAST_SEEN } from './add-to-counts.queries.ts';
+import { beginFirstSeen, countTagsByFirstSeen, divideFirstSeen } from './count-first-seen.queries.ts';
 import { applyToGrams, countAllGrams, KEPT } from './count-grams.queries.ts';
 import { applyToTags, chooseTags, countAddedTags, countTagsOf, FEWEST } from './count-tags.queries.ts';
 
@@ -44,8 +45,9 @@ export async function countSegments(
       const of = { usable: rows[0]?.usable ?? false, grams: rows[0]?.grams ?? false };
       if (of.usable) {
         if (hasGrams) await applyToTags(trx, now, MAX_CHANGES);
-        await applyChanges(trx, now);
-        await applyToFirstSeen(trx, now, MAX_CHANGES);
+        const changes = sql`list_changes(${now}::timestamptz, ${MAX_CHANGES})`;
+        for (const segments of [BY_LAST_SEEN, BY_FIRST_SEEN]) await addToCounts(trx, segments, changes);
+        await sql`delete from list_segment where ${COUNT} = 0 and last_seen <> 'infinity'`.execute(trx);
       } else {
         await beginAgain(trx);
         await beginFirstSeen(trx);
@@ -99,32 +101,6 @@ async function beginAgain(trx: Transaction<Tables>): Promise<void> {
   await sql`insert into list_segment values (${FIRST}, '{}')`.execute(trx);
 }
 
-async function applyChanges(trx: Transaction<Tables>, now: Date): Promise<void> {
-  await sql`
-    with changed as materialized (
-      select segment.last_seen, segment.id, c.type, c.severity, c.confidence, c.tlp, sum(c.n) as n
-      from list_changes(${now}::timestamptz, ${MAX_CHANGES}) as c, lateral (
-        select s.last_seen, s.id from list_segment as s
-        where s.last_seen >= c.last_seen and (s.last_seen > c.last_seen or s.id <= c.id)
-        order by s.last_seen, s.id desc limit 1
-      ) as segment
-      group by 1, 2, 3, 4, 5, 6 having sum(c.n) <> 0
-    ), placed as materialized (
-      select last_seen, id, place, sum(n) as n
-      from changed, lateral list_segment_places(type, severity, confidence, tlp) as place group by 1, 2, 3
-    ), whole as (
-      select last_seen, id, array_agg(coalesce(n, 0) order by place) as counts
-      from (select last_seen, id, generate_series(1, max(place)) as place from placed group by last_seen, id) as every
-        left join placed using (last_seen, id, place)
-      group by last_seen, id
-    )
-    update list_segment as s set counts = array(
-      select (coalesce(counted, 0) + coalesce(change, 0))::integer
-      from unnest(s.counts, whole.counts) with ordinality as both_of (counted, change, place) order by place)
-    from whole where (s.last_seen, s.id) = (whole.last_seen, whole.id)`.execute(trx);
-  await sql`delete from list_segment where ${COUNT} = 0 and last_seen <> 'infinity'`.execute(trx);
-}
-
 /** A key of the list; the time as text, which has its microseconds. */
 interface Key {
   lastSeen: string;
@@ -153,7 +129,7 @@ async function divideLarge(
     for (let from: Key | null = segment; from !== null; ) {
       const next: Key | null = await keyAfter(trx, now, from, end, size * atOnce);
       await countFrom(trx, now, from, next ?? end, size);
-      await countTagsOf(trx, visibleBetween(now, from, next ?? end));
+      await countTagsOf(trx, BY_LAST_SEEN, visibleBetween(now, from, next ?? end));
       from = next;
     }
   }
@@ -173,8 +149,9 @@ async function countNewTags(
     from (select last_seen, id, row_number() over (order by last_seen desc, id) as number from list_segment) as segment
     where (number - 1) % ${atOnce}::int = 0 order by number`.execute(trx);
   for (const [index, from] of rows.entries())
-    await countAddedTags(trx, visibleBetween(now, from, rows[index + 1] ?? null), tags);
-  await sql`analyze list_segment_tag`.execute(trx);
+    await countAddedTags(trx, BY_LAST_SEEN, visibleBetween(now, from, rows[index + 1] ?? null), tags);
+  await countTagsByFirstSeen(trx, now, tags, atOnce);
+  await sql`analyze list_segment_tag, first_seen_segment_tag`.execute(trx);
 }
 
 /** Returns the visible indicators, of any TLP, from a key of the list up to another. */
@@ -215,15 +192,16 @@ async function countFrom(
       select number / ${size}::int as part, last_seen, id from listed where number % ${size}::int = 0 and number > 0
       union all select 0, ${from.lastSeen}::timestamptz, ${from.id}::uuid
     ), placed as (
-      select part, place, sum(n) as n
+      select part, place, sum(n)::integer as n
       from (
         select number / ${size}::int as part, type, severity, confidence, tlp, count(*) as n from listed group by 1, 2, 3, 4, 5
       ) as counted, lateral list_segment_places(type, severity, confidence, tlp) as place
       group by 1, 2
+    ), counts as (
+      select part, array_agg(place) as places, array_agg(n) as counts from placed group by part
     )
     insert into list_segment
-    select first.last_seen, first.id, array_agg(coalesce(placed.n, 0)::integer order by place)
-    from first cross join generate_series(1, (select greatest(5, max(place)) from placed)) as place
-      left join placed using (part, place)
-    group by first.last_seen, first.id`.execute(trx);
+    select last_seen, id, list_counts_plus('{0,0,0,0,0}', coalesce(places, '{}'), counts) from first left join counts using (part)`.execute(
+    trx,
+  );
 }

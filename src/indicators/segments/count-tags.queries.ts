@@ -1,20 +1,29 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
+import { addToCounts, BY_FIRST_SEEN, BY_LAST_SEEN, type Segments } from './add-to-counts.queries.ts';
 
-/** Tags of fewer indicators than this are not counted: all of them are read in some 30 ms. */
-export const FEWEST = 20_000;
+/** Tags of fewer indicators than this are not counted: a list of them is read as a whole. */
+export const FEWEST = 10_000;
 /** The share of all indicators below which a tag is not counted: a page would read too many others. */
 const SHARE = 1 / 200;
-/** The last place of list_segment_places for all indicators, severities and tens of confidence; types and single values follow. */
-const PLACES = 105;
-
 /** Applies the changes since the segments were counted, before any segment is divided. */
-export const applyToTags = (trx: Transaction<Tables>, now: Date, most: number): Promise<void> =>
-  addToTags(trx, sql`list_changes(${now}::timestamptz, ${most})`);
+export async function applyToTags(trx: Transaction<Tables>, now: Date, most: number): Promise<void> {
+  const changes = sql`list_changes(${now}::timestamptz, ${most})`;
+  for (const segments of [BY_LAST_SEEN, BY_FIRST_SEEN]) await addToCounts(trx, segments, changes, sql`true`);
+}
 
 /** Counts the indicators of new segments. @param rows the indicators in them, as a FROM item with a WHERE clause */
-export const countTagsOf = (trx: Transaction<Tables>, rows: RawBuilder<unknown>): Promise<void> =>
-  addToTags(trx, sql`(select *, 1 as n from ${rows} and tags && array(select tag from list_tag))`);
+export const countTagsOf = (
+  trx: Transaction<Tables>,
+  segments: Segments,
+  rows: RawBuilder<unknown>,
+): Promise<void> =>
+  addToCounts(
+    trx,
+    segments,
+    sql`(select *, 1 as n from ${rows} and exists (select from list_tag) and tags && array(select tag from list_tag))`,
+    sql`true`,
+  );
 
 /**
  * Chooses the common tags, and forgets those that are no longer.
@@ -37,48 +46,13 @@ export async function chooseTags(trx: Transaction<Tables>, fewest: number): Prom
 /** Counts the indicators of tags that have been added. @param rows some of all indicators, as a FROM item with a WHERE clause */
 export const countAddedTags = (
   trx: Transaction<Tables>,
+  segments: Segments,
   rows: RawBuilder<unknown>,
   tags: readonly string[],
 ): Promise<void> =>
-  addToTags(
+  addToCounts(
     trx,
+    segments,
     sql`(select *, 1 as n from ${rows} and tags && ${tags}::text[])`,
     sql`tag = any(${tags}::text[])`,
   );
-
-/**
- * Adds rows to the counts of their segments.
- * @param rows a FROM item with the columns of `list_changes`
- * @param isWanted which of the tags are counted, as a condition on `tag`
- */
-async function addToTags(
-  trx: Transaction<Tables>,
-  rows: RawBuilder<unknown>,
-  isWanted: RawBuilder<unknown> = sql`true`,
-): Promise<void> {
-  await sql`
-    with counted as materialized (
-      select tag, segment.last_seen, segment.id, c.type, c.severity, c.confidence, c.tlp, sum(c.n) as n
-      from ${rows} as c, lateral (
-        select s.last_seen, s.id from list_segment as s
-        where s.last_seen >= c.last_seen and (s.last_seen > c.last_seen or s.id <= c.id)
-        order by s.last_seen, s.id desc limit 1
-      ) as segment, lateral (select distinct tag from unnest(c.tags) as tag) as own join list_tag using (tag)
-      where ${isWanted}
-      group by 1, 2, 3, 4, 5, 6, 7 having sum(c.n) <> 0
-    ), placed as materialized (
-      select tag, last_seen, id, place, sum(n) as n
-      from counted, lateral list_segment_places(type, severity, confidence, tlp) as place
-      where place <= ${PLACES} group by 1, 2, 3, 4
-    )
-    insert into list_segment_tag as known (tag, last_seen, id, counts)
-    select tag, last_seen, id, array_agg(coalesce(n, 0)::integer order by place)
-    from (select tag, last_seen, id, generate_series(1, max(place)) as place from placed group by tag, last_seen, id) as every
-      left join placed using (tag, last_seen, id, place)
-    group by tag, last_seen, id
-    on conflict (tag, last_seen, id) do update set counts = array(
-      select coalesce(was, 0) + coalesce(change, 0)
-      from unnest(known.counts, excluded.counts) with ordinality as both_of (was, change, place) order by place)`.execute(
-    trx,
-  );
-}

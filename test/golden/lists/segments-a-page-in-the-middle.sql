@@ -1,10 +1,10 @@
 with usable as materialized (
-      select  list_segments_usable($1::timestamptz, $2::integer) as usable), changed as materialized (
+      select list_segments_usable($1::timestamptz, $2::integer) as usable), changed as materialized (
       select last_seen, id, n from (select * from list_changes($3::timestamptz, $4::integer) as list_change
     where "list_change"."tlp" <= $5::tlp) as indicator where (select usable from usable) and true), segment as materialized (
       select last_seen, id, n, coalesce(sum(n) over (order by last_seen desc, id rows between unbounded preceding and 1 preceding), 0) as before
       from (
-        select last_seen, id, (0 + coalesce(counts[$6::integer], 0) + coalesce(counts[$7::integer], 0) + coalesce(counts[$8::integer], 0) + coalesce(counts[$9::integer], 0) + coalesce(counts[$10::integer], 0)) as n from list_segment
+        select last_seen, id, coalesce(n0, 0) as n from (select "last_seen", "id", (0 + coalesce(counts[$6::integer], 0) + coalesce(counts[$7::integer], 0) + coalesce(counts[$8::integer], 0) + coalesce(counts[$9::integer], 0) + coalesce(counts[$10::integer], 0)) as "n0" from "list_segment" offset 0) as segment_count
         where true
       ) as counted_segment), counted as (
       select case when (select usable from usable) then (select (
@@ -19,20 +19,25 @@ with usable as materialized (
       where last_seen = 'infinity' or before + (select count(*) from changed where n > 0) <= $15
       order by last_seen, id desc limit 1), stop as materialized (
       select last_seen, id from (
-        select last_seen, id from segment where before - (select count(*) from changed where n < 0) >= $16
+        (select last_seen, id from (
+          select last_seen, id, before from segment
+          where before + (select count(*) from changed where n > 0) >= least($16::bigint, (select total from counted)) order by last_seen desc, id offset 0
+        ) as candidate where before + (
+    select coalesce(sum(n), 0) from changed as c
+    where c.last_seen >= "candidate"."last_seen"
+      and (c.last_seen > "candidate"."last_seen" or c.id < "candidate"."id")) >= least($17::bigint, (select total from counted)) limit 1)
         union all select '-infinity'::timestamptz, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
       ) as after order by last_seen desc, id limit 1), shown as (select * from (select * from (
-    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $17::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $18::timestamptz)) and last_seen = (select last_seen from "start") and id >= (select id from "start")
-      and id <= case when (select last_seen from "stop") = (select last_seen from "start") then (select id from "stop") else 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid end order by id)
+    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $18::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $19::timestamptz)) and last_seen = (select last_seen from "start") and id >= (select id from "start")
+      and id <= case when (select last_seen from "stop") = (select last_seen from "start") then (select id from "stop") else 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid end order by id limit (select $20 - before from start) + case when (select usable from usable) then $21 else 0 end)
     union all
-    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $19::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $20::timestamptz)) and last_seen < (select last_seen from "start") and last_seen > (select last_seen from "stop") order by last_seen desc, id)
+    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $22::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $23::timestamptz)) and last_seen < (select last_seen from "start") and last_seen > (select last_seen from "stop") order by last_seen desc, id limit (select $24 - before from start) + case when (select usable from usable) then $25 else 0 end)
     union all
-    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $21::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $22::timestamptz)) and last_seen < (select last_seen from "start") and last_seen = (select last_seen from "stop") and id <= (select id from "stop") order by id)
-  ) as indicator
-    limit case when (select usable from usable) then $23 else 0 end offset (select $24 - before from start)) as indicator limit 500)
+    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $26::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $27::timestamptz)) and last_seen < (select last_seen from "start") and last_seen = (select last_seen from "stop") and id <= (select id from "stop") order by id limit (select $28 - before from start) + case when (select usable from usable) then $29 else 0 end)
+  ) as indicator limit case when (select usable from usable) then $30 else 0 end offset (select $31 - before from start)) as indicator limit 500)
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one
     from counted left join shown on true

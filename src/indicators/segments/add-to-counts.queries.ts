@@ -1,0 +1,61 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { Tables } from '../../db/tables.ts';
+import { SEGMENT_KEYS } from '../read/segments.queries.ts';
+
+/** One of the orders in which the indicators are divided into segments. */
+export interface Segments {
+  table: keyof typeof SEGMENT_KEYS;
+  /** The query of the key of the segment with a row `c`. */
+  of: RawBuilder<unknown>;
+}
+
+export const BY_LAST_SEEN: Segments = {
+  table: 'list_segment',
+  of: sql`select s.last_seen, s.id from list_segment as s
+    where s.last_seen >= c.last_seen and (s.last_seen > c.last_seen or s.id <= c.id)
+    order by s.last_seen, s.id desc limit 1`,
+};
+
+export const BY_FIRST_SEEN: Segments = {
+  table: 'first_seen_segment',
+  of: sql`select s.first_seen from first_seen_segment as s where s.first_seen >= c.first_seen order by s.first_seen limit 1`,
+};
+
+/**
+ * Adds rows to the counts of their segments.
+ * @param rows a FROM item with the columns of `list_changes`
+ * @param isOfTag counts rows under those of their tags that meet this condition on `tag`; undefined: under their segments alone
+ */
+export async function addToCounts(
+  trx: Transaction<Tables>,
+  { table, of }: Segments,
+  rows: RawBuilder<unknown>,
+  isOfTag?: RawBuilder<unknown>,
+): Promise<void> {
+  const key = SEGMENT_KEYS[table];
+  const columns = [...(isOfTag ? ['tag'] : []), ...key].map((column) => sql.ref(column));
+  const listed = sql.join(columns);
+  const found = sql.join([
+    ...(isOfTag ? [sql`own.tag`] : []),
+    ...key.map((column) => sql.ref(`segment.${column}`)),
+  ]);
+  const known = sql.join(columns.map((column) => sql`known.${column}`));
+  const added = sql.join(columns.map((column) => sql`added.${column}`));
+  const ownTags = sql`, lateral (select distinct tag from unnest(c.tags) as tag) as own join list_tag using (tag) where ${isOfTag}`;
+  await sql`
+    with counted as materialized (
+      select ${found}, c.type, c.severity, c.confidence, c.tlp, sum(c.n) as n
+      from ${rows} as c, lateral (${of}) as segment ${isOfTag ? ownTags : sql``}
+      group by ${found}, c.type, c.severity, c.confidence, c.tlp having sum(c.n) <> 0
+    ), placed as (
+      select ${listed}, place, sum(n)::integer as n
+      from counted, lateral list_segment_places(type, severity, confidence, tlp) as place group by ${listed}, place
+    ), added as (
+      select ${listed}, array_agg(place) as places, array_agg(n) as changes from placed group by ${listed}
+    )
+    merge into ${sql.table(isOfTag ? `${table}_tag` : table)} as known using added on (${known}) = (${added})
+    when matched then update set counts = list_counts_plus(known.counts, added.places, added.changes)
+    when not matched then insert (${listed}, counts) values (${added}, list_counts_plus('{}', added.places, added.changes))`.execute(
+    trx,
+  );
+}
