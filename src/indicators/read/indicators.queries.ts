@@ -15,7 +15,13 @@ import { type Principal, visible, visibleToAnalyst } from '../../db/visibility.t
 import type { LimitOrder } from '../../formats/format.ts';
 import type { Instant } from '../../model/dates.ts';
 import { searchForms, searchText } from '../../model/text.ts';
-import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
+import {
+  INDICATOR_TYPES,
+  type IndicatorType,
+  SEVERITIES,
+  type Severity,
+  type Tlp,
+} from '../../model/vocabulary.ts';
 import type { Epss, Kev } from '../../model/vulnerability.ts';
 
 export interface IndicatorFilters {
@@ -125,8 +131,21 @@ export function matching(
   filters: IndicatorFilters,
   visibility = visible('indicator', principal),
 ) {
-  const conditions = [visibility, ...listedConditions(filters), ...otherConditions(filters, principal)];
+  const conditions = [
+    visibility,
+    ...listedConditions(filters),
+    ...(filters.since === undefined ? [] : ofAnyKind(filters)),
+    ...otherConditions(filters, principal),
+  ];
   return conditions.reduce((query, condition) => query.where(condition), db.selectFrom('indicator'));
+}
+
+/** Returns a condition that all matches meet, with which the index by type, severity and time finds those since a time. */
+function ofAnyKind({ type, severity }: IndicatorFilters): RawBuilder<SqlBool>[] {
+  if (type && !severity) return [sql`indicator.severity = any (${sql.lit(`{${SEVERITIES}}`)}::severity[])`];
+  return severity && !type
+    ? [sql`indicator.type = any (${sql.lit(`{${INDICATOR_TYPES}}`)}::indicator_type[])`]
+    : [];
 }
 
 /** Returns the conditions on columns that the indexes in the list's order have. */
@@ -144,6 +163,48 @@ export function listedConditions(filters: IndicatorFilters) {
     since && sql<SqlBool>`indicator.last_seen >= ${since}::timestamptz`,
   ];
   return conditions.filter((condition) => typeof condition === 'object');
+}
+
+type Kinds = Pick<IndicatorFilters, 'type' | 'types' | 'severity' | 'forDetection'>;
+
+/**
+ * Returns the query of the first indicators, in one of the list's orders, that meet the conditions. It reads indexes in the list's order:
+ * those of a type or a severity are merged from the lists of each type and severity.
+ * @param of `conditions` contain those of the filters; `order` is that of the list, the reverse, or that of indicators with one time
+ */
+export function firstInListOrder(
+  filters: Kinds,
+  {
+    conditions,
+    columns,
+    order,
+    limit,
+  }: Record<'columns' | 'order' | 'limit', RawBuilder<unknown>> & {
+    conditions: readonly RawBuilder<unknown>[];
+  },
+): RawBuilder<unknown> {
+  const inOrder = sql`order by ${order} limit ${limit}`;
+  const parts = kindsOf(filters).map((kind) => {
+    const where = sql.join([...conditions, ...kind], sql` and `);
+    // Each part has the order and the limit: the planner does not give it those of the whole.
+    return sql`(select ${columns} from indicator where ${where} ${inOrder})`;
+  });
+  return parts.length > 1
+    ? sql`select * from (${sql.join(parts, sql` union all `)}) as indicator ${inOrder}`
+    : sql.join(parts);
+}
+
+/** Returns the conditions that divide the matches by type and severity; one part: an index has the matches in order. */
+function kindsOf({ type, types, severity, forDetection }: Kinds) {
+  // Those that are not for detection have a list of their own.
+  if (forDetection === false) return [[]];
+  if (type && !severity) return SEVERITIES.map((each) => [sql`indicator.severity = ${sql.lit(each)}`]);
+  if (type || !severity) return [[]];
+  return INDICATOR_TYPES.map((each) => [
+    sql`indicator.type = ${sql.lit(each)}`,
+    // Read only if asked for.
+    ...(types ? [sql`${sql.lit(each)} = any (${types}::text[])`] : []),
+  ]);
 }
 
 /** Returns the conditions that other indexes serve, if any. */

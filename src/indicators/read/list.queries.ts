@@ -9,6 +9,7 @@ import type { Epss, Kev } from '../../model/vulnerability.ts';
 import { coveredByGrams, gramCtes, gramOf, isListedFor, listedGramCtes, listingOf } from './grams.queries.ts';
 import {
   filterOf,
+  firstInListOrder,
   type IndicatorFilters,
   type IndicatorRow,
   listedConditions,
@@ -115,7 +116,7 @@ export async function readPage<More>(
   for (const strategy of possible) {
     if (strategy === 'scan-first' && hasScanned) continue;
     const query = pageQuery(db, of, strategy, more, bounds).compile(db);
-    const preparation = preparationOf(of, parseRaw !== undefined);
+    const preparation = preparationOf(of, strategy, parseRaw !== undefined);
     const { rows: given } = await db.executeQuery(preparation ? prepare(query, preparation) : query);
     const rows = given.map((row) => (parseRaw && row instanceof RawRow ? parseRaw(row) : row));
     const [first] = rows;
@@ -374,16 +375,20 @@ export async function rowsOf<More>(
 /**
  * Returns how to prepare the statement of a page; undefined: it is not prepared. Only pages in the default
  * order that an index in that order or the index of tags serves are prepared: they have few different
- * statements. The best plan depends on the parameters only for `since`, by the number of newer indicators, and
+ * statements. The best plan depends on the parameters only for `since` without segments, by the number of newer indicators, and
  * for a tag, by how far the list is scanned until the page is full.
  */
-function preparationOf({ filters, page, visibility }: PageQuery, isRaw: boolean): Preparation | undefined {
+function preparationOf(
+  { filters, page, visibility }: PageQuery,
+  strategy: Strategy,
+  isRaw: boolean,
+): Preparation | undefined {
   const { type, types, severity, minConfidence, confidence, forDetection, since, tag, ...others } = filters;
   const isNone = (values: unknown[]) => values.every((value) => value === undefined);
   const isListed =
     tag === undefined || isNone([type, types, severity, minConfidence, confidence, forDetection, since]);
   if (visibility || page.sort || !isNone(Object.values(others)) || !isListed) return undefined;
-  const isGeneric = isRaw && since === undefined && tag === undefined;
+  const isGeneric = tag === undefined && (strategy === 'segments' || (isRaw && since === undefined));
   return { name: 'indicators', plan: isGeneric ? 'generic' : 'custom', isRaw };
 }
 
@@ -423,7 +428,7 @@ function ctes(
       return [usable, sql`matched as materialized (${listed})`, counted];
     }
     case 'index-order':
-      return [sql`matched as not materialized (${matches})`, counted];
+      return isSummed && !page.sort ? [counted] : [sql`matched as not materialized (${matches})`, counted];
     case 'materialize':
       return isSummed
         ? [
@@ -447,9 +452,13 @@ function nearest(
   { principal, filters, page, visibility = visible('indicator', principal) }: PageQuery,
   bounds: Bounds,
 ) {
-  return sql`select id, last_seen, first_seen, confidence, severity, epss from (
-      select * from indicator where ${sql.join([visibility, ...listedConditions(filters)], sql` and `)}
-      order by ${sorted(page)} limit ${sql.lit(page.sort ? bounds.scanFirstSorted : bounds.scanFirst)}
+  const first = firstInListOrder(page.sort ? {} : filters, {
+    conditions: [visibility, ...listedConditions(filters)],
+    columns: sql`*`,
+    order: sorted(page),
+    limit: sql.lit(page.sort ? bounds.scanFirstSorted : bounds.scanFirst),
+  });
+  return sql`select id, last_seen, first_seen, confidence, severity, epss from (${first}
     ) as indicator where ${sql.join([sql`true`, ...otherConditions(filters, principal)], sql` and `)}`;
 }
 
@@ -457,24 +466,36 @@ function nearest(
  * Returns the query of a page's ids, in order. The page size is a parameter, so that pages of all sizes share
  * one statement; the literal limit tells the planner how few rows are read.
  */
-function shownOf({ page }: PageQuery, strategy: Strategy, { deep }: Bounds) {
+function shownOf(
+  { principal, filters, page, visibility = visible('indicator', principal) }: PageQuery,
+  strategy: Strategy,
+  { deep }: Bounds,
+) {
   const [size, before] = [page.pageSize, rowsBefore(page)];
-  const from = sql.raw(strategy === 'scan-first' || strategy === 'gram' ? 'near' : 'matched');
-  const inOrder = (source: RawBuilder<unknown>) =>
-    sql`select * from ${source} as indicator order by ${sorted(page)}`;
-  const forward = inOrder(sql`${from}`);
   const isInPlace = strategy === 'index-order' && !page.sort;
+  const from = sql.raw(strategy === 'scan-first' || strategy === 'gram' ? 'near' : 'matched');
+  const conditions = [visibility, ...listedConditions(filters)];
+  const first = (order: RawBuilder<unknown>, limit: RawBuilder<unknown>) =>
+    isInPlace
+      ? firstInListOrder(filters, { conditions, columns: sql`id, last_seen`, order, limit })
+      : sql`select * from ${from} as indicator order by ${order} limit ${limit}`;
+  const order = sorted(page);
   if (before === 0 || (isInPlace && before < deep)) {
-    const nearby = sql`(${forward} limit ${sql.lit(before === 0 ? MAX_PAGE_SIZE : deep + MAX_PAGE_SIZE)})`;
-    return sql`${inOrder(nearby)} limit ${size} offset ${before}`;
+    const nearby = first(order, sql.lit(before === 0 ? MAX_PAGE_SIZE : deep + MAX_PAGE_SIZE));
+    return sql`select * from (${nearby}) as indicator order by ${order} limit ${size} offset ${before}`;
   }
-  if (!isInPlace) return sql`${forward} limit ${size} offset ${before}`;
+  if (!isInPlace)
+    return sql`select * from ${from} as indicator order by ${order} limit ${size} offset ${before}`;
   const isNearer = sql`${before} <= (select total from counted) / 2`;
   const after = sql`(select total from counted) - ${before}`;
-  const either = sql`(${forward} limit case when ${isNearer} then ${size} else 0 end offset ${before})
+  const forward = first(order, sql`case when ${isNearer} then ${before + size}::bigint else 0 end`);
+  const backward = first(
+    sql`last_seen, id desc`,
+    sql`case when ${isNearer} then 0 else greatest(0, ${after}) end`,
+  );
+  const either = sql`
+    (select * from (${forward}) as indicator offset ${before})
     union all
-    (select * from matched as indicator order by last_seen, id desc
-      limit case when ${isNearer} then 0 else greatest(0, least(${size}, ${after})) end
-      offset greatest(0, ${after} - ${size}))`;
+    (select * from (${backward}) as indicator offset greatest(0, ${after} - ${size}))`;
   return sql`select * from (${either}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
 }

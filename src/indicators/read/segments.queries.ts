@@ -4,6 +4,7 @@ import { MAX_PAGE_SIZE } from '../../db/expressions.ts';
 import { listChanges, type Principal, segmentCount, visible } from '../../db/visibility.ts';
 import { INDICATOR_TYPES, SEVERITIES } from '../../model/vocabulary.ts';
 import {
+  firstInListOrder,
   type IndicatorFilters,
   listedConditions,
   rowsBefore,
@@ -207,15 +208,21 @@ function listedBetween(
   last: ListKey,
   { columns = sql`id, last_seen`, limit = sql`all` } = {},
 ) {
-  const matches = sql.join([visible('indicator', principal), ...matchesInOrder(filters)], sql` and `);
-  const select = sql`select ${columns} from indicator where ${matches}`;
+  const matches = [visible('indicator', principal), ...matchesInOrder(filters)];
+  // A tag is read from the index of the whole list.
+  const kinds = filters.tag === undefined ? filters : {};
+  const part = (bounds: RawBuilder<unknown>, order: RawBuilder<unknown>) =>
+    sql`(${firstInListOrder(kinds, { conditions: [...matches, bounds], columns, order, limit })})`;
   return sql`(
-    (${select} and last_seen = ${first.lastSeen} and id >= ${first.id}
-      and id <= case when ${last.lastSeen} = ${first.lastSeen} then ${last.id} else ${LAST_ID} end order by id limit ${limit})
+    ${part(
+      sql`last_seen = ${first.lastSeen} and id >= ${first.id}
+        and id <= case when ${last.lastSeen} = ${first.lastSeen} then ${last.id} else ${LAST_ID} end`,
+      sql`id`,
+    )}
     union all
-    (${select} and last_seen < ${first.lastSeen} and last_seen > ${last.lastSeen} order by last_seen desc, id limit ${limit})
+    ${part(sql`last_seen < ${first.lastSeen} and last_seen > ${last.lastSeen}`, sql`last_seen desc, id`)}
     union all
-    (${select} and last_seen < ${first.lastSeen} and last_seen = ${last.lastSeen} and id <= ${last.id} order by id limit ${limit})
+    ${part(sql`last_seen < ${first.lastSeen} and last_seen = ${last.lastSeen} and id <= ${last.id}`, sql`id`)}
   ) as indicator`;
 }
 

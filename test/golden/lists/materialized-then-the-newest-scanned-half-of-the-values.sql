@@ -7,10 +7,8 @@ with matched as materialized ((select "indicator"."id", "indicator"."last_seen" 
     order by indicator.last_seen desc, indicator.id
 ;
 with matched as not materialized ((select "indicator"."id", "indicator"."last_seen" from "indicator" where (not "indicator"."whitelisted" and "indicator"."tlp" <= $1::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $2::timestamptz)) and (coalesce(indicator.search_text, indicator.normalized) like $3))), counted as (select count(*)::bigint as total from matched), near as not materialized (select id, last_seen, first_seen, confidence, severity, epss from (
-      select * from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $4::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $5::timestamptz))
-      order by indicator.last_seen desc, indicator.id limit 4000
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $2::timestamptz)) and (coalesce(indicator.search_text, indicator.normalized) like $3))), counted as (select count(*)::bigint as total from matched), near as not materialized (select id, last_seen, first_seen, confidence, severity, epss from ((select * from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $4::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $5::timestamptz)) order by indicator.last_seen desc, indicator.id limit 4000)
     ) as indicator where true and (coalesce(indicator.search_text, indicator.normalized) like $6)), shown as (select * from (select * from near as indicator order by indicator.last_seen desc, indicator.id limit 500) as indicator order by indicator.last_seen desc, indicator.id limit $7 offset $8)
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one

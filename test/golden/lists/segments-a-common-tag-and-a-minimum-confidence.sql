@@ -24,15 +24,15 @@ with usable as materialized (
       and (c.last_seen > "candidate"."last_seen" or c.id < "candidate"."id")) >= least($42::bigint, (select total from counted)) limit 1)
         union all select '-infinity'::timestamptz, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
       ) as after order by last_seen desc, id limit 1), shown as (select * from (select * from (
-    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $43::tlp
+    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $43::tlp
     and ("indicator"."expires_at" is null or "indicator"."expires_at" > $44::timestamptz)) and ($45 = any (indicator.tags) and indicator.confidence >= $46) is true and last_seen = (select last_seen from "start") and id >= (select id from "start")
-      and id <= case when (select last_seen from "stop") = (select last_seen from "start") then (select id from "stop") else 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid end order by id limit (select $47 - before from start) + case when (select usable from usable) then $48 else 0 end)
+        and id <= case when (select last_seen from "stop") = (select last_seen from "start") then (select id from "stop") else 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid end order by id limit (select $47 - before from start) + case when (select usable from usable) then $48 else 0 end))
     union all
-    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $49::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $50::timestamptz)) and ($51 = any (indicator.tags) and indicator.confidence >= $52) is true and last_seen < (select last_seen from "start") and last_seen > (select last_seen from "stop") order by last_seen desc, id limit (select $53 - before from start) + case when (select usable from usable) then $54 else 0 end)
+    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $49::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $50::timestamptz)) and ($51 = any (indicator.tags) and indicator.confidence >= $52) is true and last_seen < (select last_seen from "start") and last_seen > (select last_seen from "stop") order by last_seen desc, id limit (select $53 - before from start) + case when (select usable from usable) then $54 else 0 end))
     union all
-    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $55::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $56::timestamptz)) and ($57 = any (indicator.tags) and indicator.confidence >= $58) is true and last_seen < (select last_seen from "start") and last_seen = (select last_seen from "stop") and id <= (select id from "stop") order by id limit (select $59 - before from start) + case when (select usable from usable) then $60 else 0 end)
+    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $55::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $56::timestamptz)) and ($57 = any (indicator.tags) and indicator.confidence >= $58) is true and last_seen < (select last_seen from "start") and last_seen = (select last_seen from "stop") and id <= (select id from "stop") order by id limit (select $59 - before from start) + case when (select usable from usable) then $60 else 0 end))
   ) as indicator limit case when (select usable from usable) then $61 else 0 end offset (select $62 - before from start)) as indicator limit 500)
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one

@@ -28,15 +28,15 @@ with usable as materialized (
       and (c.last_seen > "candidate"."last_seen" or c.id < "candidate"."id")) >= least($17::bigint, (select total from counted)) limit 1)
         union all select '-infinity'::timestamptz, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
       ) as after order by last_seen desc, id limit 1), shown as (select * from (select * from (
-    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $18::tlp
+    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $18::tlp
     and ("indicator"."expires_at" is null or "indicator"."expires_at" > $19::timestamptz)) and last_seen = (select last_seen from "start") and id >= (select id from "start")
-      and id <= case when (select last_seen from "stop") = (select last_seen from "start") then (select id from "stop") else 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid end order by id limit (select $20 - before from start) + case when (select usable from usable) then $21 else 0 end)
+        and id <= case when (select last_seen from "stop") = (select last_seen from "start") then (select id from "stop") else 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid end order by id limit (select $20 - before from start) + case when (select usable from usable) then $21 else 0 end))
     union all
-    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $22::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $23::timestamptz)) and last_seen < (select last_seen from "start") and last_seen > (select last_seen from "stop") order by last_seen desc, id limit (select $24 - before from start) + case when (select usable from usable) then $25 else 0 end)
+    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $22::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $23::timestamptz)) and last_seen < (select last_seen from "start") and last_seen > (select last_seen from "stop") order by last_seen desc, id limit (select $24 - before from start) + case when (select usable from usable) then $25 else 0 end))
     union all
-    (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $26::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $27::timestamptz)) and last_seen < (select last_seen from "start") and last_seen = (select last_seen from "stop") and id <= (select id from "stop") order by id limit (select $28 - before from start) + case when (select usable from usable) then $29 else 0 end)
+    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $26::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $27::timestamptz)) and last_seen < (select last_seen from "start") and last_seen = (select last_seen from "stop") and id <= (select id from "stop") order by id limit (select $28 - before from start) + case when (select usable from usable) then $29 else 0 end))
   ) as indicator limit case when (select usable from usable) then $30 else 0 end offset (select $31 - before from start)) as indicator limit 500)
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one
