@@ -1,24 +1,20 @@
 // node bench/proxies.mjs [--rows N] [--rounds N] [--seconds N] [--embedded]: the same list page of 100 (identity, gzip and 304) of Tipline, of
 // node:http alone, of nginx with the page as a file, and of Varnish with the page in its cache, in turns; see README.md.
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { sources } from './entities.mjs';
-import { generate, SEED } from './generate.mjs';
-import { importFile, writeCsv } from './import.mjs';
-import { indicators } from './indicators.mjs';
+import { startEmbedded } from './embedded.mjs';
+import { generate } from './generate.mjs';
 import { measure, pathsFile } from './load.mjs';
 import * as servers from './servers.mjs';
 
 const PATH = '/api/v1/indicators?pageSize=100';
 /** Headers that each server adds itself, or that describe the connection. */
 const SKIPPED_HEADERS = ['connection', 'keep-alive', 'date', 'transfer-encoding', 'content-length'];
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const HOST = '127.0.0.1';
 
 const { values } = parseArgs({
@@ -39,7 +35,7 @@ try {
 }
 
 async function bench() {
-  const { url, key } = values.embedded ? await startEmbedded() : await startTipline();
+  const { url, key } = values.embedded ? await startEmbedded(Number(values.rows)) : await startTipline();
   await measureCase('identity', url, key);
   await measureCase('gzip', url, key, { encoding: 'gzip' });
   await measureCase('304', url, key, { isKnown: true });
@@ -80,20 +76,6 @@ async function startTipline() {
 }
 
 /** The embedded database, with the worker in the server. */
-async function startEmbedded() {
-  const settings = { TIPLINE_DATA_DIR: servers.temporaryDirectory(), TIPLINE_WORKER: 'on' };
-  const count = Number(values.rows);
-  const now = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000);
-  const file = await writeCsv(indicators({ count, now, seed: SEED, sources }), count);
-  await importFile(undefined, file, { settings });
-  const { url } = await servers.startTiplineProcess(undefined, undefined, settings);
-  const env = { ...servers.tiplineEnvironment(), ...settings };
-  const created = execFileSync(process.execPath, [MAIN, 'keys', 'create', '--name', 'bench', '--json'], {
-    env,
-  });
-  return { url, key: JSON.parse(created).key };
-}
-
 /** Returns a response once it has the encoding that is asked for, with the bytes as they are sent. */
 async function readPage(url, key, encoding) {
   for (;;) {

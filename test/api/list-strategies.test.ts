@@ -145,7 +145,8 @@ onEveryEngine((engine) => {
     [true, {}],
     [true, { type: 'URL', severity: 'LOW', minConfidence: 50 }],
     [true, { forDetection: true }],
-    [false, { type: 'URL', since: NOW.toISOString() }],
+    [true, { type: 'URL', since: NOW.toISOString() }],
+    [false, { forDetection: true, since: NOW.toISOString() }],
     [false, { tag: 'often' }],
     [false, { q: 'n12' }],
   ])('uses a generic plan where no parameter affects the plan: %s for %o', async (once, wanted) => {
