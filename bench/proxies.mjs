@@ -75,7 +75,6 @@ async function startTipline() {
   return { url: await servers.startTipline(url, await servers.startRedis()), key };
 }
 
-/** The embedded database, with the worker in the server. */
 /** Returns a response once it has the encoding that is asked for, with the bytes as they are sent. */
 async function readPage(url, key, encoding) {
   for (;;) {

@@ -17,7 +17,7 @@ begin
   return counts;
 end $$;
 
--- As list_segment_tag, of whose counts there are now all places, in the order of the first sighting.
+-- The same in the order of the first sighting. Both tables have counts at all places of list_segment_places.
 create table first_seen_segment_tag (
   tag text not null references list_tag on delete cascade,
   first_seen timestamptz not null references first_seen_segment on delete cascade,

@@ -148,6 +148,12 @@ onEveryEngine((engine) => {
       expect((await list('?minEpss=0.99')).total).toBe(1);
       expect((await list('?exploited=true')).total).toBe(12);
       expect((await list('?exploited=false')).total).toBe(109);
+      for (const query of [
+        'exploited=false',
+        'exploited=false&type=CVE',
+        'exploited=false&page=3&pageSize=45',
+      ])
+        for (const { kev } of (await list(`?${query}`)).data) expect(kev ?? null).toBeNull();
       expect((await list('?exploited=true&minEpss=0.5&sort=epss')).data).toHaveLength(
         range(100).filter((i) => i % 10 === 0 && ((i * 37) % 100) / 100 >= 0.5).length,
       );

@@ -134,17 +134,18 @@ export function matching(
   const conditions = [
     visibility,
     ...listedConditions(filters),
-    ...(filters.since === undefined ? [] : ofAnyKind(filters)),
+    ...ofAnyKind(filters),
     ...otherConditions(filters, principal),
   ];
   return conditions.reduce((query, condition) => query.where(condition), db.selectFrom('indicator'));
 }
 
-/** Returns a condition that all matches meet, with which the index by type, severity and time finds those since a time. */
-function ofAnyKind({ type, severity }: IndicatorFilters): RawBuilder<SqlBool>[] {
-  if (type && !severity) return [sql`indicator.severity = any (${sql.lit(`{${SEVERITIES}}`)}::severity[])`];
-  return severity && !type
-    ? [sql`indicator.type = any (${sql.lit(`{${INDICATOR_TYPES}}`)}::indicator_type[])`]
+/** Returns a condition that all matches meet, with which the index by type, severity and time finds them. */
+function ofAnyKind({ type, severity, since }: IndicatorFilters): RawBuilder<SqlBool>[] {
+  if (severity && !type)
+    return [sql`indicator.type = any (${sql.lit(`{${INDICATOR_TYPES}}`)}::indicator_type[])`];
+  return type && !severity && since !== undefined
+    ? [sql`indicator.severity = any (${sql.lit(`{${SEVERITIES}}`)}::severity[])`]
     : [];
 }
 
@@ -170,7 +171,7 @@ type Kinds = Pick<IndicatorFilters, 'type' | 'types' | 'severity' | 'forDetectio
 /**
  * Returns the query of the first indicators, in one of the list's orders, that meet the conditions. It reads indexes in the list's order:
  * those of a type or a severity are merged from the lists of each type and severity.
- * @param of `conditions` contain those of the filters; `order` is that of the list, the reverse, or that of indicators with one time
+ * `conditions` contain those of the filters; `order` is that of the list, the reverse, or that of indicators with one time.
  */
 export function firstInListOrder(
   filters: Kinds,

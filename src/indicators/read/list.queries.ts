@@ -466,18 +466,20 @@ function nearest(
  * Returns the query of a page's ids, in order. The page size is a parameter, so that pages of all sizes share
  * one statement; the literal limit tells the planner how few rows are read.
  */
-function shownOf(
-  { principal, filters, page, visibility = visible('indicator', principal) }: PageQuery,
-  strategy: Strategy,
-  { deep }: Bounds,
-) {
+function shownOf({ principal, filters, page, visibility }: PageQuery, strategy: Strategy, { deep }: Bounds) {
   const [size, before] = [page.pageSize, rowsBefore(page)];
   const isInPlace = strategy === 'index-order' && !page.sort;
   const from = sql.raw(strategy === 'scan-first' || strategy === 'gram' ? 'near' : 'matched');
-  const conditions = [visibility, ...listedConditions(filters)];
+  const conditions = [
+    visibility ?? visible('indicator', principal),
+    ...listedConditions(filters),
+    ...otherConditions(filters, principal),
+  ];
+  // The lists of each type and severity have no whitelisted indicators.
+  const kinds = visibility ? {} : filters;
   const first = (order: RawBuilder<unknown>, limit: RawBuilder<unknown>) =>
     isInPlace
-      ? firstInListOrder(filters, { conditions, columns: sql`id, last_seen`, order, limit })
+      ? firstInListOrder(kinds, { conditions, columns: sql`id, last_seen`, order, limit })
       : sql`select * from ${from} as indicator order by ${order} limit ${limit}`;
   const order = sorted(page);
   if (before === 0 || (isInPlace && before < deep)) {

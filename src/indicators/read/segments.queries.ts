@@ -63,6 +63,8 @@ export async function isCountedTag(db: Db, tag: string): Promise<boolean> {
 interface SegmentBounds {
   /** The maximum number of rows that have changed since the segments were counted, and of those that have expired. */
   changes: number;
+  /** Fewer matches with a tag are not counted: a page would read too many rows without it. */
+  materialize: number;
 }
 
 /** The total that stands for counts that cannot be used. */
@@ -77,7 +79,7 @@ export function segmentCtes(
   principal: Principal,
   filters: IndicatorFilters,
   page: SortedPage,
-  { changes }: SegmentBounds,
+  { changes, materialize }: SegmentBounds,
 ): RawBuilder<unknown>[] {
   const { since, tag, ...ofRows } = filters;
   const before = rowsBefore(page);
@@ -100,8 +102,9 @@ export function segmentCtes(
         where ${since ? sql`last_seen >= ${since}::timestamptz` : sql`true`}
       ) as counted_segment)`,
     ...(since ? [countedSince(principal, filters, correction)] : []),
-    sql`counted as (
-      select case when (select usable from usable) then ${total} else ${sql.lit(NOT_COUNTED)} end::bigint as total)`,
+    sql`counted as materialized (
+      select case when usable and total >= ${tag === undefined ? 0 : materialize} then total else ${sql.lit(NOT_COUNTED)} end::bigint as total
+      from usable left join lateral (select ${total} as total) as of_all on usable)`,
     // Corrected, its place is not behind the page.
     sql`start as materialized (
       select last_seen, id, before + ${correction('segment')} as before from segment
@@ -131,7 +134,7 @@ const isUsable = ({ now }: Principal, tag: string | undefined, changes: number) 
 
 /** Returns the query of the ids of a page, in order, which are between `start` and `stop`. */
 export function pageOfSegments(principal: Principal, filters: IndicatorFilters, page: SortedPage) {
-  const wanted = sql`case when (select usable from usable) then ${page.pageSize} else 0 end`;
+  const wanted = sql`case when (select total from counted) >= 0 then ${page.pageSize} else 0 end`;
   const skipped = sql`(select ${rowsBefore(page)} - before from start)`;
   const listed = listedBetween(principal, filters, keyOf('start'), keyOf('stop'), {
     // With a limit of each part the planner reads it in order, not as a whole to be sorted.

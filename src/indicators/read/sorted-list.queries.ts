@@ -2,7 +2,14 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Db, inSnapshot } from '../../db/database.ts';
 import { visible } from '../../db/visibility.ts';
 import { SEVERITIES, type Severity } from '../../model/vocabulary.ts';
-import { type IndicatorFilters, type IndicatorRow, rowsBefore, sorted } from './indicators.queries.ts';
+import {
+  firstInListOrder,
+  type IndicatorFilters,
+  type IndicatorRow,
+  rowsBefore,
+  type SortedPage,
+  sorted,
+} from './indicators.queries.ts';
 import { BOUNDS, type Bounds, type ListPage, type PageQuery, readPage, rowsOf } from './list.queries.ts';
 import {
   countByValueOfSegments,
@@ -63,19 +70,31 @@ async function readByScore<More>(
 
 const inDefaultOrder = ({ page: { sort, ...page }, ...of }: PageQuery): PageQuery => ({ ...of, page });
 
-/** Reads the page from the nearest place that was counted before. */
 async function readByFirstSeen<More>(
   db: Db,
   of: PageQuery,
   more: RawBuilder<More>,
   bounds: Bounds,
 ): Promise<SortedRows<More>> {
+  const page = await fromCountedPlace(db, of, more, bounds);
+  return (
+    page ?? readPage(db, of, more, bounds, undefined, of.filters.tag === undefined ? 'sorted' : undefined)
+  );
+}
+
+/** Reads a page in the order of the first sighting from the nearest place that was counted before; undefined: the counts cannot be used. */
+async function fromCountedPlace<More>(
+  db: Db,
+  of: PageQuery,
+  more: RawBuilder<More>,
+  bounds: Bounds,
+): Promise<SortedRows<More> | undefined> {
   const { principal, filters, page } = of;
   const isAscending = page.sort?.ascending ?? false;
   const { rows } = await placeByFirstSeen(principal, filters, page, isAscending, bounds).execute(db);
   const [place] = rows;
-  if (!place && filters.tag !== undefined) return readPage(db, of, more, bounds);
-  if (!place || place.total < bounds.materialize) return readPage(db, of, more, bounds, undefined, 'sorted');
+  if (!place) return undefined;
+  if (place.total < bounds.materialize) return readPage(db, of, more, bounds, undefined, 'sorted');
   const [newest, oldest] = isAscending ? [place.stop, place.time] : [place.time, place.stop];
   const between = sql`indicator.first_seen <= ${newest}::timestamptz and indicator.first_seen > ${oldest}::timestamptz`;
   const matches = sql.join(
@@ -101,16 +120,12 @@ async function readByFirstSeenSince<More>(
   const isAscending = page.sort?.ascending ?? false;
   const one = { ...page, page: 1, pageSize: 1 };
   const { total } = await readPage(db, inDefaultOrder({ ...of, page: one }), more, bounds);
-  const every = isAscending
-    ? await readByFirstSeen(db, { ...of, filters: others, page: one }, more, bounds)
-    : { total };
-  const before = rowsBefore(page) + every.total - total;
-  const { rows } = await readByFirstSeen(
-    db,
-    { ...of, filters: others, page: { ...page, before } },
-    more,
-    bounds,
-  );
+  if (total <= rowsBefore(page)) return { total, rows: [] };
+  const read = (wanted: SortedPage) =>
+    fromCountedPlace(db, { ...of, filters: others, page: wanted }, more, bounds);
+  const every = isAscending ? await read(one) : { total };
+  const without = every && (await read({ ...page, before: rowsBefore(page) + every.total - total }));
+  const rows = without?.rows ?? [];
   const wanted = Math.min(page.pageSize, total - rowsBefore(page));
   const oldest = isAscending ? rows[0] : rows[wanted - 1];
   const isSame = oldest !== undefined && oldest.first_seen >= new Date(since);
@@ -188,27 +203,37 @@ const exactly = (by: 'severity' | 'confidence', value: string): IndicatorFilters
 /** Reads the page from the row of the default order that has the same number of rows behind it as the page has before it. */
 async function readOldest<More>(
   db: Db,
-  { principal, filters, page }: PageQuery,
+  of: PageQuery,
   more: RawBuilder<More>,
   bounds: Bounds,
 ): Promise<SortedRows<More>> {
+  const { principal, filters, page } = of;
   const before = rowsBefore(page);
   const time = sql<{ last: string }>`indicator.last_seen::text as last`;
   const read = (wanted: IndicatorFilters, at: number) =>
     readPage(db, { principal, filters: wanted, page: { page: 1, pageSize: 1, before: at } }, time, bounds);
   const { total, rows: newest } = await read(filters, 0);
+  if (filters.tag !== undefined && total < bounds.materialize)
+    return readPage(db, of, more, bounds, undefined, 'sorted');
   const { rows: found } = total > before ? await read(filters, total - 1 - before) : { rows: [] };
   const oldest = found[0]?.last;
   if (oldest === undefined) return { total, rows: [] };
   const { total: newer } = await read({ ...filters, since: oldest }, 0);
-  const matches = sql.join([visible('indicator', principal), ...matchesInOrder(filters)], sql` and `);
-  const limit = sql`limit ${page.pageSize}`;
+  const skipped = before - (total - newer);
+  const first = (seen: RawBuilder<unknown>, order: RawBuilder<unknown>, limit: number) =>
+    // A tag is read from the index of the whole list.
+    firstInListOrder(filters.tag === undefined ? filters : {}, {
+      conditions: [visible('indicator', principal), ...matchesInOrder(filters), seen],
+      columns: sql`id, last_seen`,
+      order,
+      limit: sql`${limit}::bigint`,
+    });
+  const atOnce = first(sql`last_seen = ${oldest}::timestamptz`, sql`id`, page.pageSize + skipped);
+  const later = sql`last_seen > ${oldest}::timestamptz and last_seen <= ${newest[0]?.last ?? null}::timestamptz`;
   const shown = sql`
-    (select id, last_seen from indicator where ${matches} and last_seen = ${oldest}::timestamptz
-      order by id ${limit} offset ${before - (total - newer)}::bigint)
+    (select * from (${atOnce}) as indicator offset ${skipped}::bigint)
     union all
-    (select id, last_seen from indicator where ${matches} and last_seen > ${oldest}::timestamptz
-      and last_seen <= ${newest[0]?.last ?? null}::timestamptz order by last_seen, id ${limit})
-    ${limit}`;
+    (${first(later, sql`last_seen, id`, page.pageSize)})
+    limit ${page.pageSize}`;
   return { total, rows: await rowsOf(db, shown, page, more) };
 }

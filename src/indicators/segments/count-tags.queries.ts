@@ -6,6 +6,7 @@ import { addToCounts, BY_FIRST_SEEN, BY_LAST_SEEN, type Segments } from './add-t
 export const FEWEST = 10_000;
 /** The share of all indicators below which a tag is not counted: a page would read too many others. */
 const SHARE = 1 / 200;
+
 /** Applies the changes since the segments were counted, before any segment is divided. */
 export async function applyToTags(trx: Transaction<Tables>, now: Date, most: number): Promise<void> {
   const changes = sql`list_changes(${now}::timestamptz, ${most})`;

@@ -6,34 +6,35 @@ with usable as materialized (
       from (
         select last_seen, id, coalesce(n0, 0) as n from (select "last_seen", "id" from "list_segment") as every left join (select "last_seen", "id", (0 + coalesce(counts[$9::integer], 0) + coalesce(counts[$10::integer], 0) + coalesce(counts[$11::integer], 0) + coalesce(counts[$12::integer], 0) + coalesce(counts[$13::integer], 0) + coalesce(counts[$14::integer], 0) + coalesce(counts[$15::integer], 0) + coalesce(counts[$16::integer], 0) + coalesce(counts[$17::integer], 0) + coalesce(counts[$18::integer], 0) + coalesce(counts[$19::integer], 0) + coalesce(counts[$20::integer], 0) + coalesce(counts[$21::integer], 0) + coalesce(counts[$22::integer], 0) + coalesce(counts[$23::integer], 0) + coalesce(counts[$24::integer], 0) + coalesce(counts[$25::integer], 0) + coalesce(counts[$26::integer], 0) + coalesce(counts[$27::integer], 0) + coalesce(counts[$28::integer], 0) + coalesce(counts[$29::integer], 0) + coalesce(counts[$30::integer], 0) + coalesce(counts[$31::integer], 0) + coalesce(counts[$32::integer], 0) + coalesce(counts[$33::integer], 0) + coalesce(counts[$34::integer], 0) + coalesce(counts[$35::integer], 0) + coalesce(counts[$36::integer], 0) + coalesce(counts[$37::integer], 0) + coalesce(counts[$38::integer], 0)) as "n0" from (select "last_seen", "id", counts || '{}' as counts from "list_segment_tag" where tag = $39 offset 0) as of_tag offset 0) as segment_count using ("last_seen", "id")
         where true
-      ) as counted_segment), counted as (
-      select case when (select usable from usable) then (select coalesce(sum(n), 0) from segment) + (select coalesce(sum(n), 0) from changed) else -1 end::bigint as total), start as materialized (
+      ) as counted_segment), counted as materialized (
+      select case when usable and total >= $40 then total else -1 end::bigint as total
+      from usable left join lateral (select (select coalesce(sum(n), 0) from segment) + (select coalesce(sum(n), 0) from changed) as total) as of_all on usable), start as materialized (
       select last_seen, id, before + (
     select coalesce(sum(n), 0) from changed as c
     where c.last_seen >= "segment"."last_seen"
       and (c.last_seen > "segment"."last_seen" or c.id < "segment"."id")) as before from segment
-      where last_seen = 'infinity' or before + (select count(*) from changed where n > 0) <= $40
+      where last_seen = 'infinity' or before + (select count(*) from changed where n > 0) <= $41
       order by last_seen, id desc limit 1), stop as materialized (
       select last_seen, id from (
         (select last_seen, id from (
           select last_seen, id, before from segment
-          where before + (select count(*) from changed where n > 0) >= least($41::bigint, (select total from counted)) order by last_seen desc, id offset 0
+          where before + (select count(*) from changed where n > 0) >= least($42::bigint, (select total from counted)) order by last_seen desc, id offset 0
         ) as candidate where before + (
     select coalesce(sum(n), 0) from changed as c
     where c.last_seen >= "candidate"."last_seen"
-      and (c.last_seen > "candidate"."last_seen" or c.id < "candidate"."id")) >= least($42::bigint, (select total from counted)) limit 1)
+      and (c.last_seen > "candidate"."last_seen" or c.id < "candidate"."id")) >= least($43::bigint, (select total from counted)) limit 1)
         union all select '-infinity'::timestamptz, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
       ) as after order by last_seen desc, id limit 1), shown as (select * from (select * from (
-    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $43::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $44::timestamptz)) and ($45 = any (indicator.tags) and indicator.confidence >= $46) is true and last_seen = (select last_seen from "start") and id >= (select id from "start")
-        and id <= case when (select last_seen from "stop") = (select last_seen from "start") then (select id from "stop") else 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid end order by id limit (select $47 - before from start) + case when (select usable from usable) then $48 else 0 end))
+    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $44::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $45::timestamptz)) and ($46 = any (indicator.tags) and indicator.confidence >= $47) is true and last_seen = (select last_seen from "start") and id >= (select id from "start")
+        and id <= case when (select last_seen from "stop") = (select last_seen from "start") then (select id from "stop") else 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid end order by id limit (select $48 - before from start) + case when (select total from counted) >= 0 then $49 else 0 end))
     union all
-    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $49::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $50::timestamptz)) and ($51 = any (indicator.tags) and indicator.confidence >= $52) is true and last_seen < (select last_seen from "start") and last_seen > (select last_seen from "stop") order by last_seen desc, id limit (select $53 - before from start) + case when (select usable from usable) then $54 else 0 end))
+    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $50::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $51::timestamptz)) and ($52 = any (indicator.tags) and indicator.confidence >= $53) is true and last_seen < (select last_seen from "start") and last_seen > (select last_seen from "stop") order by last_seen desc, id limit (select $54 - before from start) + case when (select total from counted) >= 0 then $55 else 0 end))
     union all
-    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $55::tlp
-    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $56::timestamptz)) and ($57 = any (indicator.tags) and indicator.confidence >= $58) is true and last_seen < (select last_seen from "start") and last_seen = (select last_seen from "stop") and id <= (select id from "stop") order by id limit (select $59 - before from start) + case when (select usable from usable) then $60 else 0 end))
-  ) as indicator limit case when (select usable from usable) then $61 else 0 end offset (select $62 - before from start)) as indicator limit 500)
+    ((select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $56::tlp
+    and ("indicator"."expires_at" is null or "indicator"."expires_at" > $57::timestamptz)) and ($58 = any (indicator.tags) and indicator.confidence >= $59) is true and last_seen < (select last_seen from "start") and last_seen = (select last_seen from "stop") and id <= (select id from "stop") order by id limit (select $60 - before from start) + case when (select total from counted) >= 0 then $61 else 0 end))
+  ) as indicator limit case when (select total from counted) >= 0 then $62 else 0 end offset (select $63 - before from start)) as indicator limit 500)
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one
     from counted left join shown on true
