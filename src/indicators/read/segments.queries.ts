@@ -229,15 +229,15 @@ function listedBetween(
   ) as indicator`;
 }
 
-/**
- * A range of the list by the time of the first sighting that contains a page: how many matches of it come before the page. `time` and
- * `stop` are the later and the earlier end in descending order, else the reverse; the earlier end is excluded.
- */
+/** A range of the list by the time of the first sighting that contains a page. */
 interface FirstSeenPlace {
   total: number;
-  time: string;
+  /** The latest time of the range. */
+  newest: string;
+  /** The time before its earliest one. */
+  oldest: string;
+  /** The number of its matches that come before the page. */
   skipped: number;
-  stop: string;
 }
 
 /** Returns the query of the range to read for a page in the order of the first sighting; no row: the counts cannot be used. */
@@ -254,8 +254,7 @@ export function placeByFirstSeen(
   const total = sql`(select total from counted)`;
   const counted = isAscending ? sql`${total} - newer` : sql`newer`;
   const skipped = isAscending ? sql`${total} - newer - ${correction}` : sql`newer + ${correction}`;
-  const furthest = isAscending ? sql`n < 0` : sql`n > 0`;
-  const mostMissed = isAscending ? sql`-n` : sql`n`;
+  const [newest, oldest] = isAscending ? [sql`stop`, sql`start`] : [sql`start`, sql`stop`];
   const end = sql`least(${before + page.pageSize}::bigint, ${total})`;
   const [first, last] = isAscending ? ['-infinity', 'infinity'] : ['infinity', '-infinity'];
   const [forward, backward] = isAscending ? [sql``, sql`desc`] : [sql`desc`, sql``];
@@ -267,8 +266,9 @@ export function placeByFirstSeen(
         coalesce(sum(n) over (order by first_seen desc rows between unbounded preceding and 1 preceding), 0) as newer
       from (select first_seen, coalesce(n0, 0) as n from ${segmentsOf('first_seen_segment', principal, [filters])}) as counted_segment
     ), counted as (select (${totalOf(principal, filters)})::bigint as total),
-    most as (select coalesce(sum(${mostMissed}), 0) as n from changed where ${furthest})
-    select ${total} as total, start.time, (${before}::bigint - skipped)::bigint as skipped, stop.time as stop
+    -- No segment has more matches before it than were counted and these.
+    most as (select count(*) as n from changed where ${isAscending ? sql`n < 0` : sql`n > 0`})
+    select ${total} as total, ${newest}.time as newest, ${oldest}.time as oldest, (${before}::bigint - skipped)::bigint as skipped
     from (
       (select first_seen::text as time, ${skipped} as skipped from segment
         where ${counted} + (select n from most) <= ${before}::bigint order by first_seen ${backward} limit 1)

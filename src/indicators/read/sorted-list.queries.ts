@@ -27,7 +27,8 @@ type SortedRows<More> = Pick<ListPage<More>, 'total' | 'rows'>;
 
 /**
  * Returns the same as `readPage`. A list by severity or confidence is read as one list for each value, each in the default order, one by
- * the oldest sighting from the other end of the default order: their indexes serve all of these. The statements have one snapshot.
+ * the oldest sighting from the other end of the default order, one by the first sighting from the nearest place that was counted, and one
+ * by EPSS score from the scored indicators alone: their indexes serve all of these. The statements have one snapshot.
  */
 export async function readSortedPage<More>(
   db: Db,
@@ -43,7 +44,7 @@ export async function readSortedPage<More>(
     return inSnapshot(db, (snapshot) => readByValue(snapshot, of, by, more, bounds));
   if (by === 'lastSeen' && page.sort?.ascending && !visibility && (await isInDefaultOrder(db, filters)))
     return inSnapshot(db, (snapshot) => readOldest(snapshot, of, more, bounds));
-  if (by === 'firstSeen' && !visibility && (await isCountedByFirstSeen(db, filters)))
+  if (by === 'firstSeen' && !visibility && (await isCounted(db, filters)))
     return inSnapshot(db, (snapshot) =>
       (filters.since === undefined ? readByFirstSeen : readByFirstSeenSince)(snapshot, of, more, bounds),
     );
@@ -95,8 +96,7 @@ async function fromCountedPlace<More>(
   const [place] = rows;
   if (!place) return undefined;
   if (place.total < bounds.materialize) return readPage(db, of, more, bounds, undefined, 'sorted');
-  const [newest, oldest] = isAscending ? [place.stop, place.time] : [place.time, place.stop];
-  const between = sql`indicator.first_seen <= ${newest}::timestamptz and indicator.first_seen > ${oldest}::timestamptz`;
+  const between = sql`indicator.first_seen <= ${place.newest}::timestamptz and indicator.first_seen > ${place.oldest}::timestamptz`;
   const matches = sql.join(
     [visible('indicator', principal), ...matchesInOrder(filters), between],
     sql` and `,
@@ -132,15 +132,13 @@ async function readByFirstSeenSince<More>(
   return isSame ? { total, rows: rows.slice(0, wanted) } : readPage(db, of, more, bounds);
 }
 
-/** Returns whether the segments in the order of the first sighting count the matches, except for `since`. */
-const isCountedByFirstSeen = async (db: Db, filters: IndicatorFilters) =>
+/** Returns whether segments count the matches; those in the order of the first sighting do not count `since`. */
+const isCounted = async (db: Db, filters: IndicatorFilters) =>
   coveredBySegments(filters) && (filters.tag === undefined || (await isCountedTag(db, filters.tag)));
 
 /** Returns whether any page in the default order is read at once: by the indexes in this order, or by the segments that count a tag. */
 async function isInDefaultOrder(db: Db, { since, ...filters }: IndicatorFilters): Promise<boolean> {
-  const { tag } = filters;
-  if (tag === undefined) return coveredBySummary(filters);
-  return coveredBySegments(filters) && (await isCountedTag(db, tag));
+  return filters.tag === undefined ? coveredBySummary(filters) : isCounted(db, filters);
 }
 
 /** Returns the numbers of matches by value, in ascending order of the values; undefined: nothing counts them. */
@@ -152,9 +150,7 @@ async function countsByValue(
 ): Promise<{ value: string; count: number }[] | undefined> {
   const isSummed = by === 'severity' ? isCountable(filters) : coveredBySummary(filters);
   if (isSummed) return (await countByValue(principal, filters, by).execute(db)).rows;
-  const { tag } = filters;
-  const ofOne = { ...filters, [by]: filters[by] ?? 0 };
-  if (!coveredBySegments(ofOne) || (tag !== undefined && !(await isCountedTag(db, tag)))) return undefined;
+  if (!(await isCounted(db, { ...filters, [by]: filters[by] ?? 0 }))) return undefined;
   const values = filters[by] === undefined ? VALUES[by](filters) : [filters[by]];
   const { rows } = await countByValueOfSegments(principal, filters, by, values, bounds).execute(db);
   return rows.length > 0 ? rows : undefined;
