@@ -24,6 +24,8 @@ const records = Array.from({ length: ROWS }, (_, i) =>
 
 const QUESTIONS: Record<string, { filters: IndicatorFilters; page: PageQuery['page'] }> = {
   'index order': { filters: {}, page: { page: 1, pageSize: 100 } },
+  'index order: a type': { filters: { type: 'DOMAIN' }, page: { page: 1, pageSize: 100 } },
+  'index order: a severity': { filters: { severity: 'HIGH' }, page: { page: 1, pageSize: 100 } },
   'segments, a page in the middle': { filters: {}, page: { page: 60, pageSize: 100 } },
   'segments: a common tag and a minimum confidence': {
     filters: { tag: 'common', minConfidence: 50 },
