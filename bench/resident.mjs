@@ -1,5 +1,5 @@
-// node bench/resident.mjs [--rows N | --url postgres://…] [--seconds N] [--embedded]: resident memory and CPU time of a server under load;
-// embedded after its worker has evaluated the imported indicators.
+// node bench/resident.mjs [--rows N | --url postgres://…] [--seconds N] [--embedded]: resident memory and CPU time of a server under load,
+// after its worker has evaluated the indicators.
 import { parseArgs } from 'node:util';
 import { startEmbedded } from './embedded.mjs';
 import { generate } from './generate.mjs';
@@ -15,7 +15,7 @@ const options = {
   seconds: { type: 'string', default: '10' },
   embedded: { type: 'boolean', default: false },
 };
-/** The worker has evaluated the indicators by then. */
+/** The worker has evaluated the indicators by then: none is hidden any more while it is requested. */
 const SETTLED_MS = 90_000;
 const mb = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
 
@@ -29,7 +29,7 @@ async function bench({ rows, url: filled, seconds, embedded }) {
   const { url, pid, key } = embedded
     ? await startEmbedded(Number(rows))
     : await startOnPostgres(filled, rows);
-  if (embedded) await new Promise((done) => setTimeout(done, SETTLED_MS));
+  await new Promise((done) => setTimeout(done, SETTLED_MS));
   const ids = await readIds(url, key);
   const loads = {
     'row 1': ['/api/v1/indicators?pageSize=100'],
