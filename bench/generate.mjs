@@ -113,7 +113,7 @@ export function indicatorRow(indicator, now) {
 async function writeSourceStatements(client, now) {
   await client.query('set session_replication_role = replica');
   await client.query(
-    `insert into indicator_source select id, source_id, last_seen, first_seen, last_seen, $1, expires_at, confidence,
+    `insert into indicator_source select number, source_id, last_seen, first_seen, last_seen, $1, expires_at, confidence,
        severity, tlp, tags, for_detection from indicator`,
     [now],
   );

@@ -162,7 +162,7 @@ async function checkImported(url, { rows }, count) {
     `\\copy expected (${INDICATOR_COLUMNS.replaceAll(' ', ', ')}) from '${rows}'`,
     '-c',
     `select count(*) from expected as e join indicator as i using (id)
-     join indicator_source as s on s.indicator_id = id
+     join indicator_source as s on s.indicator_number = i.number
      where (i.value, i.type, i.confidence, i.severity, i.tlp, i.tags, i.first_seen, i.last_seen, i.number > ${count})
        = (e.value, e.type, e.confidence, e.severity, e.tlp, e.tags, e.first_seen, e.last_seen, true)
        and i.expires_at is not distinct from coalesce(e.expires_at, i.expires_at)

@@ -192,7 +192,7 @@ export interface Tables {
   };
   response_version: { request: string; digest: string; changed_at: Date; requested_at: Date };
   indicator_source: {
-    indicator_id: string;
+    indicator_number: number;
     source_id: string;
     stated_at: Date | null;
     first_seen: Date | null;

@@ -3,7 +3,7 @@ import type { Db } from '../db/database.ts';
 import { visible } from '../db/visibility.ts';
 import type { Grouping } from '../formats/format.ts';
 import { earliest } from '../model/dates.ts';
-import { joinedGroups } from './row-groups.queries.ts';
+import { joinedGroups, memberKey } from './row-groups.queries.ts';
 import { type Selection, selected } from './selection.queries.ts';
 
 /** MISP's type, and OTX's. */
@@ -55,9 +55,9 @@ export async function readScoresDigest(db: Db, selection: Selection): Promise<st
 /** Returns a digest of the groups of the selected indicators. */
 export async function readGroupsDigest(db: Db, selection: Selection, grouping: Grouping): Promise<string> {
   const { rows } = await sql<{ digest: string | null }>`
-    select count(*) || ' ' || bit_xor(hashtextextended(concat_ws(' ', grp.indicator_id, grp.id, grp.tlp), 0)) as digest
+    select count(*) || ' ' || bit_xor(hashtextextended(concat_ws(' ', grp.member, grp.id, grp.tlp), 0)) as digest
     from ${joinedGroups(grouping, selection.principal)}
-    where grp.indicator_id in (${selected(db, selection).select('indicator.id')})
+    where grp.member in (${selected(db, selection).select(memberKey(grouping))})
   `.execute(db);
   return rows[0]?.digest ?? '';
 }

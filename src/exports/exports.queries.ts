@@ -10,7 +10,7 @@ import { BLOCK_SIZE, groupSid } from '../model/identity.ts';
 import { groupColumn } from './export-groups.queries.ts';
 import { type Column, NEVER, rowReader } from './export-row.ts';
 import type { RuleDigests } from './response-version.queries.ts';
-import { groupId, joinedGroups } from './row-groups.queries.ts';
+import { groupId, joinedGroups, memberKey } from './row-groups.queries.ts';
 import {
   originalIds,
   type Selection,
@@ -93,7 +93,7 @@ export function rowQuery(db: Db, selection: Selection, format: ExportShape, asTe
   return written(selected(db, selection), format)
     .$if(group !== undefined, (query) =>
       query.leftJoin(joinedGroups(group as Grouping, principal), (join) =>
-        join.onRef('grp.indicator_id', '=', 'indicator.id'),
+        join.onRef('grp.member', '=', memberKey(group as Grouping)),
       ),
     )
     .$if(columns.includes('source'), (query) => query.innerJoin('source', 'source.id', 'indicator.source_id'))

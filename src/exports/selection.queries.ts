@@ -66,7 +66,7 @@ export const SOURCE_ORDER = sql`said.source_id <> indicator.source_id, of.name`;
 
 /** The statements with records about an indicator, as a FROM item. */
 export const statements = (principal: Principal) => sql`(indicator_source as said join source as of
-  on of.id = said.source_id and said.indicator_id = indicator.id and said.records is not null
+  on of.id = said.source_id and said.indicator_number = indicator.number and said.records is not null
     and ${visible('indicator_source', principal, 'said')})`;
 
 /** The column of the ids that stand for one indicator: an id that several objects have stands for none of them. */

@@ -55,7 +55,7 @@ const isSustaining = (now: Date) => sql`case
   end`;
 
 const statement = sql`from indicator_source as said join source as of on of.id = said.source_id
-  where said.indicator_id = indicator.id`;
+  where said.indicator_number = indicator.number`;
 
 /** Indicator numbers per statement: counting a feed of any size holds the embedded database's connection only briefly. */
 const NUMBERS = 50_000;

@@ -87,7 +87,7 @@ export async function recordObjectChanges(
   }
   const before =
     kind === 'indicator'
-      ? sql`indicator_source as s where s.indicator_id = wanted.id`
+      ? sql`indicator_source as s where s.indicator_number = (select number from indicator where id = wanted.id)`
       : sql`entity_source as s where s.entity_kind = ${kind}::entity_kind and s.object_id = wanted.id`;
   const isAdded = new Set(added);
   const replaced = changed.filter((id) => !isAdded.has(id));

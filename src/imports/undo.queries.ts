@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import { findStatedIndicators, numbersOf } from '../indicators/state/stated.queries.ts';
 import type { EntityKind } from '../model/vocabulary.ts';
 import type { ChangedRelationship } from './changes.queries.ts';
 
@@ -41,7 +42,7 @@ export async function endUndo(db: Db, id: string, now: Date): Promise<void> {
     .execute();
 }
 
-/** Returns the ids of the objects of a kind that a source states, in their order, at most `most` after an id. */
+/** Returns the ids of the objects of a kind that a source states, in a fixed order, at most `most` after an id. */
 export async function findStatedIds(
   db: Db,
   sourceId: string,
@@ -49,14 +50,13 @@ export async function findStatedIds(
   after: string,
   most: number,
 ): Promise<string[]> {
-  const said =
-    kind === 'indicator'
-      ? sql<{ id: string }>`select indicator_id as id from indicator_source
-          where source_id = ${sourceId}::uuid and indicator_id > ${after}::uuid order by indicator_id limit ${most}`
-      : sql<{ id: string }>`select object_id as id from entity_source
-          where entity_kind = ${kind}::entity_kind and source_id = ${sourceId}::uuid and object_id > ${after}::uuid
-          order by object_id limit ${most}`;
-  return (await said.execute(db)).rows.map(({ id }) => id);
+  if (kind === 'indicator') return findStatedIndicators(db, sourceId, after, most);
+  const { rows } = await sql<{ id: string }>`
+    select object_id as id from entity_source
+    where entity_kind = ${kind}::entity_kind and source_id = ${sourceId}::uuid and object_id > ${after}::uuid
+    order by object_id limit ${most}
+  `.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** Returns some of the relationships that a source states, in no particular order. */
@@ -90,7 +90,7 @@ export async function deleteStatements(
   withdrawn: readonly string[],
 ): Promise<void> {
   await sql`
-    delete from indicator_source where source_id = ${sourceId}::uuid and indicator_id = any(${indicatorIds}::uuid[])
+    delete from indicator_source where source_id = ${sourceId}::uuid and indicator_number = any(${numbersOf(indicatorIds)})
   `.execute(trx);
   await sql`delete from external_id where entity_id = any(${withdrawn}::uuid[])`.execute(trx);
 }

@@ -42,13 +42,13 @@ export async function findSameFile(
     with asked as materialized (
       select given.id, stated.file from unnest(${ids}::uuid[]) as given (id), lateral (
         select distinct each.file from indicator_source as said, unnest(said.files) as each (file)
-        where said.indicator_id = given.id and ${saidVisible} order by each.file limit ${MAX_FILES}) as stated
+        where said.indicator_number = (select number from indicator where indicator.id = given.id) and ${saidVisible} order by each.file limit ${MAX_FILES}) as stated
     ), member as materialized (
       select claimed.file, hash.id, hash.type from (select distinct file from asked) as claimed, lateral (
         select found.id, found.type
-        from (select distinct each.id from (select said.indicator_id as id from indicator_source as said
+        from (select distinct each.number from (select said.indicator_number as number from indicator_source as said
           where said.files @> array[claimed.file] and ${saidVisible} limit ${MAX_CLAIMS}) as each) as claim,
-        lateral (select indicator.id, indicator.type from indicator where indicator.id = claim.id and ${wanted} limit 1) as found
+        lateral (select indicator.id, indicator.type from indicator where indicator.number = claim.number and ${wanted} limit 1) as found
         order by found.type desc, found.id limit ${MAX_SAME_FILE + 1}) as hash
     ), chosen as (
       select *, row_number() over (partition by asked order by type desc, id) as place

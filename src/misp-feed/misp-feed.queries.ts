@@ -5,7 +5,7 @@ import { type Principal, visible } from '../db/visibility.ts';
 import { readEntities } from '../exports/export-context.queries.ts';
 import { headAsJson, headOf, parseGroup } from '../exports/export-groups.queries.ts';
 import { recordResponseVersion } from '../exports/response-version.queries.ts';
-import { groupId, joinedGroup, joinedGroups } from '../exports/row-groups.queries.ts';
+import { groupId, joinedGroup, joinedGroups, memberKey } from '../exports/row-groups.queries.ts';
 import { type Selection, selected } from '../exports/selection.queries.ts';
 import type { ExportEntity, GroupHead, MispGroup } from '../formats/format.ts';
 import { type GalaxyTags, galaxyTags } from '../formats/misp/tags.ts';
@@ -91,7 +91,7 @@ export async function readFeedEvents(
   const grouped =
     only === undefined
       ? indicators.leftJoin(joinedGroups(grouping, principal), (join) =>
-          join.onRef('grp.indicator_id', '=', 'indicator.id'),
+          join.onRef('grp.member', '=', memberKey(grouping)),
         )
       : indicators.leftJoinLateral(joinedGroup(grouping, principal, partsOf(by, only)[0]), (join) =>
           join.onTrue(),

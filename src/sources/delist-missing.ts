@@ -11,8 +11,9 @@ import {
 import { evaluateGuards } from '../feeds/feed-guards.ts';
 import type { AssertLease } from '../imports/import-context.ts';
 import { writeRecomputed } from '../indicators/state/recompute.ts';
+import { findStatedIndicators } from '../indicators/state/stated.queries.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
-import { markDelisted, membersOf } from './feeds.queries.ts';
+import { markDelisted } from './feeds.queries.ts';
 import type { DelistingCounts } from './source-settings.ts';
 
 const PAGE = 10_000;
@@ -68,7 +69,7 @@ export async function delistMissing(db: Db, delisting: Delisting): Promise<Delis
 
 async function findMissing(db: Db, sourceId: string, present: ReadonlySet<string>): Promise<string[]> {
   const missing: string[] = [];
-  for await (const members of idPages((after) => membersOf(db, sourceId, after, PAGE)))
+  for await (const members of idPages((after) => findStatedIndicators(db, sourceId, after, PAGE, true)))
     for (const id of members) if (!present.has(id)) missing.push(id);
   return missing;
 }

@@ -2,6 +2,7 @@ import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { forgetHoldsOfSource } from '../feeds/feed-guards.queries.ts';
+import { numbersOf } from '../indicators/state/stated.queries.ts';
 import type { FetchState, RunCounts, SourceSettings, StoredSource } from './source-settings.ts';
 
 export async function findSources(db: Db): Promise<StoredSource[]> {
@@ -187,33 +188,6 @@ export async function writeOutcome(db: Db, id: string, token: string, outcome: R
     .execute();
 }
 
-/** Returns the ids of the indicators that a source states, in their order, at most `most` after an id. */
-export async function indicatorsOf(db: Db, sourceId: string, after: string, most: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom('indicator_source')
-    .select('indicator_id')
-    .where('source_id', '=', sourceId)
-    .where('indicator_id', '>', after)
-    .orderBy('indicator_id')
-    .limit(most)
-    .execute();
-  return rows.map(({ indicator_id }) => indicator_id);
-}
-
-/** Returns the same of the indicators that are on its list. */
-export async function membersOf(db: Db, sourceId: string, after: string, most: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom('indicator_source')
-    .select('indicator_id')
-    .where('source_id', '=', sourceId)
-    .where('delisted_at', 'is', null)
-    .where('indicator_id', '>', after)
-    .orderBy('indicator_id')
-    .limit(most)
-    .execute();
-  return rows.map(({ indicator_id }) => indicator_id);
-}
-
 /** Delists indicators at `now`; the last good copy of the list counts as a sighting. */
 export async function markDelisted(
   trx: Transaction<Tables>,
@@ -225,7 +199,7 @@ export async function markDelisted(
   await sql`
     update indicator_source set delisted_at = ${now}::timestamptz,
       last_seen = greatest(last_seen, first_seen, ${lastCopyAt}::timestamptz)
-    where source_id = ${sourceId}::uuid and indicator_id = any(${ids}::uuid[]) and delisted_at is null
+    where source_id = ${sourceId}::uuid and indicator_number = any(${numbersOf(ids)}) and delisted_at is null
   `.execute(trx);
 }
 

@@ -2,19 +2,13 @@ import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { idPages } from '../db/expressions.ts';
 import { withRevision } from '../db/revision/revision.ts';
+import { findStatedIndicators } from '../indicators/state/stated.queries.ts';
 import { httpUrl } from '../model/normalize-url.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { recomputeInBatches } from '../whitelist/reevaluate.ts';
 import { FEED_KINDS, feedRulesOf, optionsProblem } from './feed-kinds.ts';
-import {
-  findSources,
-  findStoredSource,
-  indicatorsOf,
-  markRecomputed,
-  staleSources,
-  writeSource,
-} from './feeds.queries.ts';
+import { findSources, findStoredSource, markRecomputed, staleSources, writeSource } from './feeds.queries.ts';
 import type { SourceSettings, StoredSource } from './source-settings.ts';
 import { sourceId } from './store/sources.queries.ts';
 
@@ -111,7 +105,7 @@ const PAGE = 5_000;
 /** Recomputes the indicators of all sources whose settings have changed. */
 export async function recomputeSources(db: Db, now: Date, stopped = () => false): Promise<void> {
   for (const { id, version } of await staleSources(db)) {
-    for await (const ids of idPages((after) => indicatorsOf(db, id, after, PAGE))) {
+    for await (const ids of idPages((after) => findStatedIndicators(db, id, after, PAGE))) {
       if (stopped()) return;
       await recomputeInBatches(db, ids, now);
     }

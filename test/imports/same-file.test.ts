@@ -161,7 +161,7 @@ onEveryEngine((engine) => {
 
     it.each([strong, weak])('by no statement that the caller may not see (%#)', async ({ value }) => {
       await harness.load([strong, middle, weak]);
-      await sql`update indicator_source set tlp = 'RED' where indicator_id = ${idOf(value)}`.execute(
+      await sql`update indicator_source set tlp = 'RED' where indicator_number = (select number from indicator where id = ${idOf(value)})`.execute(
         harness.db,
       );
       const key = await harness.newKey({ tlpCeiling: 'GREEN' });

@@ -335,7 +335,7 @@ onEveryEngine((engine) => {
     const details = [];
     for (const { id } of actors.data) details.push(await read(`/api/v1/actors/${id}`));
     const { rows: files } = await sql`
-      select s.indicator_id, of.name, s.files from indicator_source as s join source as of on of.id = s.source_id
+      select i.id, of.name, s.files from indicator_source as s join indicator as i on i.number = s.indicator_number join source as of on of.id = s.source_id
       order by 1, 2
     `.execute(harness.db);
     return { indicators, actors, campaigns, contexts, details, files };

@@ -107,7 +107,7 @@ async function insertIndicators(db: Db, { indicators }: World, createdAt: Date):
   });
   if (rows.length > 0) await db.insertInto('indicator').values(rows).execute();
   const statements = indicators.map((indicator, index) => ({
-    indicator_id: indicator.id,
+    indicator_number: index + 1,
     source_id: SOURCE_ID,
     stated_at: null,
     first_seen: null,

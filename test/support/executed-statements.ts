@@ -59,7 +59,7 @@ const EXCEPTIONS: readonly { request: RegExp; statement: RegExp; reason: string 
   {
     request: /^POST \/app\/(indicators\/[\da-f-]+\/(pin|unpin|whitelist)|whitelist)/,
     statement:
-      /^\s*(select ("indicator"\.\*, "hit"|\* from "indicator_source" where "indicator_id" = any)|update indicator set value)/,
+      /^\s*(select ("indicator"\.\*, "hit"|\* from "indicator_source" where "indicator_number" = any)|update indicator set value)/,
     reason: 'the state of an indicator follows from all statements about it; the response holds none of them',
   },
   {

@@ -102,7 +102,7 @@ export async function storeFacts(db: Db): Promise<StoreFacts> {
       (select count(*) from relationship where from_id not in (select id from entity)
         or to_id not in (select id from entity)) as "half-linked relationships",
       (select count(*) from indicator as i
-        where not exists (select from indicator_source as s where s.indicator_id = i.id)) as "indicators of no source",
+        where not exists (select from indicator_source as s where s.indicator_number = i.number)) as "indicators of no source",
       (select count(*) from external_id where entity_id not in (select id from entity)) as "ids of nothing",
       (select count(*) from entity where revision > (select value from revision)) as "rows of the future",
       (select abs(last_number - (select count(*) from indicator)) from revision) as "numbers without indicators"

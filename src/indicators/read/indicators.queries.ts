@@ -274,8 +274,8 @@ function reportedIn(id: string, principal: Principal) {
 
 /** Returns the condition that a source has a statement that is visible to the principal. */
 function statedBy(sourceId: string, principal: Principal) {
-  return sql<SqlBool>`indicator.id in (
-    select said.indicator_id from indicator_source as said
+  return sql<SqlBool>`indicator.number in (
+    select said.indicator_number from indicator_source as said
     where said.source_id = ${sourceId} and ${visible('indicator_source', principal, 'said')})`;
 }
 
@@ -347,7 +347,7 @@ function besideIndicator(principal: Principal) {
       and r.from_kind = 'attribute' and ${visible('relationship', principal, 'r')}
     union all
     select part.id from indicator_source as said, jsonb_array_elements(said.records) as record, attribute as part
-    where indicator.has_records and said.indicator_id = indicator.id
+    where indicator.has_records and said.indicator_number = indicator.number
       and ${visible('indicator_source', principal, 'said')}
       and part.object is not null and part.object ->> 'id' = record -> 'object' ->> 'id'))`;
 }
@@ -414,7 +414,7 @@ function contextOf(db: Db, principal: Principal) {
           .selectFrom('indicator_source as said')
           .innerJoin('source as of', 'of.id', 'said.source_id')
           .select(['of.name as source', 'said.records'])
-          .whereRef('said.indicator_id', '=', 'indicator.id')
+          .whereRef('said.indicator_number', '=', 'indicator.number')
           .where('indicator.has_records', '=', true)
           .where('said.records', 'is not', null)
           .where(visible('indicator_source', principal, 'said'))

@@ -71,7 +71,7 @@ export async function findSameStatements(
   statements: readonly (StatementWrite & { value: string; externalIds: readonly string[] })[],
 ): Promise<Set<string>> {
   if (statements.length === 0) return new Set();
-  const { imported_at: _, ...compared } = STATEMENT_COLUMNS;
+  const { indicator_id: _indicator, imported_at: _time, ...compared } = STATEMENT_COLUMNS;
   const rows = statements.map((statement) => {
     const { imported_at: _, ...row } = statementRow(statement);
     return { ...row, value: statement.value, external_ids: statement.externalIds };
@@ -80,9 +80,9 @@ export async function findSameStatements(
     sql.join(Object.keys(compared).map((column) => sql.ref(`${alias}.${column}`)));
   const { rows: same } = await sql<{ id: string }>`
     select x.indicator_id as id
-    from ${recordset(rows, { ...compared, value: 'text', external_ids: 'text[]' })},
-      lateral (select * from indicator_source where indicator_id = x.indicator_id and source_id = x.source_id offset 0) as s,
-      lateral (select value from indicator where id = x.indicator_id offset 0) as i
+    from ${recordset(rows, { ...compared, indicator_id: 'uuid', value: 'text', external_ids: 'text[]' })},
+      lateral (select number, value from indicator where id = x.indicator_id offset 0) as i,
+      lateral (select * from indicator_source where indicator_number = i.number and source_id = x.source_id offset 0) as s
     where i.value = x.value and (${columns('s')}) is not distinct from (${columns('x')})
       and not exists (
         select from unnest(x.external_ids) as stated (external_id)
@@ -103,7 +103,7 @@ export async function loadIndicators(db: Db, ids: readonly string[]): Promise<Ma
     .execute();
   const known = new Map(rows.map((row) => [row.id, knownOf(row)]));
   if (known.size === 0) return known;
-  await addStatements(db, ids, known);
+  await addStatements(db, new Map(rows.map(({ number, id }) => [number, known.get(id)])));
   await addScores(db, ids, known);
   await addExternalIds(db, ids, known);
   return known;
@@ -142,16 +142,20 @@ function knownOf(row: IndicatorRow): LoadedIndicator {
 
 type Known = Map<string, LoadedIndicator>;
 
-async function addStatements(db: Db, ids: readonly string[], known: Known): Promise<void> {
+async function addStatements(
+  db: Db,
+  byNumber: ReadonlyMap<number, LoadedIndicator | undefined>,
+): Promise<void> {
   const rows = await db
     .selectFrom('indicator_source')
     .selectAll()
-    .where(isOneOf('indicator_id', ids))
+    .where(sql<boolean>`indicator_number = any(${`{${[...byNumber.keys()].join()}}`}::bigint[])`)
     .execute();
   const sources = await loadSources(db, new Set(rows.map(({ source_id }) => source_id)));
   for (const row of rows) {
     const source = sources.get(row.source_id);
-    if (source) known.get(row.indicator_id)?.statements.set(row.source_id, { source, ...statementOf(row) });
+    if (source)
+      byNumber.get(row.indicator_number)?.statements.set(row.source_id, { source, ...statementOf(row) });
   }
 }
 
@@ -360,18 +364,23 @@ export async function writeStatements(
 ): Promise<void> {
   if (statements === null) return;
   const replace = sql`
-    on conflict (indicator_id, source_id) do update set stated_at = excluded.stated_at,
+    on conflict (indicator_number, source_id) do update set stated_at = excluded.stated_at,
       first_seen = excluded.first_seen, last_seen = excluded.last_seen, imported_at = excluded.imported_at,
       expires_at = excluded.expires_at, confidence = excluded.confidence, severity = excluded.severity,
       tlp = excluded.tlp, tags = excluded.tags, for_detection = excluded.for_detection,
       delisted_at = excluded.delisted_at, of_certificate = excluded.of_certificate, records = excluded.records,
       files = excluded.files, kev = excluded.kev`;
+  const { indicator_id: _, ...columns } = STATEMENT_COLUMNS;
+  const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)));
+  // Without a row, the number of its indicator is null, which violates a constraint.
   await sql`
-    insert into indicator_source select * from ${statements} ${added ? sql`` : replace}
+    insert into indicator_source (indicator_number, ${names})
+    select (select number from indicator where id = x.indicator_id), ${names}
+    from ${statements} ${added ? sql`` : replace}
   `.execute(trx);
 }
 
-/** Returns statements as a FROM item with the columns of `indicator_source`, in their order. */
+/** Returns statements as a FROM item. */
 function statementsOf(writes: readonly StatementWrite[]): RawBuilder<unknown> {
   return recordset(writes.map(statementRow).sort(byKey('indicator_id')), STATEMENT_COLUMNS);
 }
