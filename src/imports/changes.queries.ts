@@ -4,11 +4,7 @@ import { keysetPages } from '../db/expressions.ts';
 import { recordset, uuidArray } from '../db/recordset.ts';
 import { withRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
-import {
-  REFERENCE_COLUMNS,
-  type Relationship,
-  referenceRow,
-} from '../entities/resolution/relationships.queries.ts';
+import { REFERENCE_COLUMNS, type Relationship } from '../entities/resolution/relationships.queries.ts';
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';
 
 /**
@@ -155,7 +151,7 @@ async function expandBatch(trx: Transaction<Tables>, source: { name: string }): 
 
 /** Returns the relationships, each once, as the FROM item `wanted`. */
 const wanted = (relationships: readonly Relationship[]) =>
-  sql`(select distinct * from ${recordset(relationships.map(referenceRow), REFERENCE_COLUMNS)}) as wanted`;
+  sql`(select distinct * from ${recordset(relationships, REFERENCE_COLUMNS)}) as wanted`;
 
 const same = (a: string, b: string) =>
   sql.join(

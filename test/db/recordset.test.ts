@@ -48,16 +48,16 @@ onEveryEngine((engine) => {
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
         const item = recordset(given, {
-          id: 'uuid',
-          said: 'text',
-          many: 'text[]',
-          ids: 'uuid[]',
-          at: 'timestamptz',
-          yes: 'boolean',
-          small: 'smallint',
-          big: 'bigint',
-          severity: 'severity',
-          json: 'jsonb',
+          id: ['uuid', ({ id }) => id],
+          said: ['text', ({ said }) => said],
+          many: ['text[]', ({ many }) => many],
+          ids: ['uuid[]', ({ ids }) => ids],
+          at: ['timestamptz', ({ at }) => at],
+          yes: ['boolean', ({ yes }) => yes],
+          small: ['smallint', ({ small }) => small],
+          big: ['bigint', ({ big }) => big],
+          severity: ['severity', ({ severity }) => severity],
+          json: ['jsonb', ({ json }) => json],
         });
         const { rows: read } =
           await sql`select *, extract(microseconds from at)::bigint % 1000 as below_ms from ${item}`.execute(
@@ -86,7 +86,7 @@ onEveryEngine((engine) => {
       const { rows: read } = await sql<{
         at: Date;
       }>`select *, extract(microseconds from at)::bigint % 1000 as below_ms
-        from ${recordset(given, { at: 'timestamptz' })}`.execute(database.db);
+        from ${recordset(given, { at: ['timestamptz', ({ at }) => at] })}`.execute(database.db);
       expect(read).toEqual(given.map(({ at }) => ({ at, below_ms: 0 })));
     }
   });

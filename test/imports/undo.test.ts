@@ -54,7 +54,7 @@ onEveryEngine((engine) => {
         for_detection, whitelisted from indicator
         where expires_at is null or expires_at > ${tipline.clock.now}::timestamptz order by id`),
       said: await rows(sql`select indicator.id, to_jsonb(s) - 'indicator_number' as row
-        from indicator_source as s join indicator on indicator.number = s.indicator_number order by indicator.id, source_id`),
+        from indicator_source as s join indicator on indicator.number = s.indicator_number order by indicator.id, s.source_id`),
       objects: await rows(sql`select * from entity_source order by entity_kind, object_id, source_id`),
       keys: await rows(sql`select * from entity_key order by entity_kind, key, object_id`),
       actors: await shown('actor'),

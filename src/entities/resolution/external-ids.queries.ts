@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import { recordset } from '../../db/recordset.ts';
+import { type Column, recordset } from '../../db/recordset.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { EntityKind, Tlp } from '../../model/vocabulary.ts';
 
@@ -57,19 +57,20 @@ function isVisible(tlpCeiling: Tlp) {
       and external_id.external_id = any(s.external_ids) and s.tlp <= ${tlpCeiling}::tlp) end`;
 }
 
+const COLUMNS: Record<string, Column<ExternalIdWrite>> = {
+  external_id: ['text', ({ externalId }) => externalId],
+  entity_id: ['uuid', ({ id }) => id],
+  entity_kind: ['entity_kind', ({ kind }) => kind],
+};
+
 export async function writeExternalIds(
   trx: Transaction<Tables>,
   writes: readonly ExternalIdWrite[],
 ): Promise<void> {
   if (writes.length === 0) return;
-  const rows = writes.map(({ externalId, id, kind }) => ({
-    external_id: externalId,
-    entity_id: id,
-    entity_kind: kind,
-  }));
   await sql`
     insert into external_id (external_id, entity_id, entity_kind)
-    select * from ${recordset(rows, { external_id: 'text', entity_id: 'uuid', entity_kind: 'entity_kind' })}
+    select * from ${recordset(writes, COLUMNS)}
     on conflict do nothing
   `.execute(trx);
 }

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import { recordset } from '../../db/recordset.ts';
+import { type Column, recordset } from '../../db/recordset.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { EntityKind, RelationshipType, Tlp } from '../../model/vocabulary.ts';
 
@@ -17,35 +17,24 @@ export interface Relationship {
 export const relationshipKey = ({ fromId, toId, type, sourceId }: Relationship) =>
   `${fromId} ${type} ${toId} ${sourceId}`;
 
-/** The columns that refer to a relationship and to its ends, with their types; undo data are inserted in this order. */
-export const REFERENCE_COLUMNS = {
-  from_id: 'uuid',
-  to_id: 'uuid',
-  type: 'relationship_type',
-  from_kind: 'entity_kind',
-  to_kind: 'entity_kind',
-} as const;
+type References = Omit<Relationship, 'tlp' | 'sourceId'>;
 
-export const referenceRow = ({
-  fromId,
-  toId,
-  type,
-  fromKind,
-  toKind,
-}: Omit<Relationship, 'tlp' | 'sourceId'>) => ({
-  from_id: fromId,
-  to_id: toId,
-  type,
-  from_kind: fromKind,
-  to_kind: toKind,
-});
+/** The columns that refer to a relationship and to its ends; undo data are inserted in this order. */
+export const REFERENCE_COLUMNS: Record<string, Column<References>> = {
+  from_id: ['uuid', ({ fromId }) => fromId],
+  to_id: ['uuid', ({ toId }) => toId],
+  type: ['relationship_type', ({ type }) => type],
+  from_kind: ['entity_kind', ({ fromKind }) => fromKind],
+  to_kind: ['entity_kind', ({ toKind }) => toKind],
+};
 
 /** Returns relationships as the FROM item `x`. */
 const relationshipsOf = (relationships: readonly Relationship[]) =>
-  recordset(
-    relationships.map((one) => ({ ...referenceRow(one), tlp: one.tlp, source_id: one.sourceId })),
-    { ...REFERENCE_COLUMNS, tlp: 'tlp', source_id: 'uuid' },
-  );
+  recordset(relationships, {
+    ...REFERENCE_COLUMNS,
+    tlp: ['tlp', ({ tlp }) => tlp],
+    source_id: ['uuid', ({ sourceId }) => sourceId],
+  });
 
 /** Loads those of these relationships that are stored, by `relationshipKey`. */
 export async function loadRelationships(

@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { nextModifiedAt } from '../../db/expressions.ts';
-import { recordset, uuidArray } from '../../db/recordset.ts';
+import { type Column, recordset, uuidArray } from '../../db/recordset.ts';
 import type { RevisionLock } from '../../db/revision/revision.ts';
 import type { Tables } from '../../db/tables.ts';
 import { isBlock, prefixLength } from '../../model/address-ranges.ts';
@@ -72,15 +72,17 @@ export async function findSameStatements(
 ): Promise<Set<string>> {
   if (statements.length === 0) return new Set();
   const { indicator_id: _indicator, imported_at: _time, ...compared } = STATEMENT_COLUMNS;
-  const rows = statements.map((statement) => {
-    const { imported_at: _, ...row } = statementRow(statement);
-    return { ...row, value: statement.value, external_ids: statement.externalIds };
+  const item = recordset(statements, {
+    ...compared,
+    indicator_id: STATEMENT_COLUMNS.indicator_id,
+    value: ['text', ({ value }) => value],
+    external_ids: ['text[]', ({ externalIds }) => externalIds],
   });
   const columns = (alias: string) =>
     sql.join(Object.keys(compared).map((column) => sql.ref(`${alias}.${column}`)));
   const { rows: same } = await sql<{ id: string }>`
     select x.indicator_id as id
-    from ${recordset(rows, { ...compared, indicator_id: 'uuid', value: 'text', external_ids: 'text[]' })},
+    from ${item},
       lateral (select number, value from indicator where id = x.indicator_id offset 0) as i,
       lateral (select * from indicator_source where indicator_number = i.number and source_id = x.source_id offset 0) as s
     where i.value = x.value and (${columns('s')}) is not distinct from (${columns('x')})
@@ -212,7 +214,8 @@ export interface PreparedIndicators {
 }
 
 export function prepareIndicators(writes: readonly IndicatorWrite[]): PreparedIndicators {
-  const prepared = (rows: IndicatorWrite[]) => (rows.length > 0 ? recordsetOf(rows) : null);
+  const prepared = (rows: IndicatorWrite[]) =>
+    rows.length > 0 ? recordset(rows.sort(byKey('id')), INDICATOR_COLUMNS) : null;
   return {
     writes,
     fresh: prepared(writes.filter(({ newPlace }) => newPlace !== null)),
@@ -247,56 +250,37 @@ async function writePrefixes(trx: Transaction<Tables>, fresh: readonly Indicator
     .execute();
 }
 
-function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
-  const rows = writes
-    .map(({ id, newPlace, type, value, normalized, shown }) => ({
-      id,
-      new_place: newPlace,
-      type,
-      value,
-      normalized,
-      search_text: searchText(normalized) === normalized ? null : searchText(normalized),
-      confidence: shown.confidence,
-      pinned_confidence: shown.pinned,
-      severity: shown.severity,
-      tlp: shown.tlp,
-      tags: shown.tags,
-      source_id: shown.sourceId,
-      first_seen: shown.firstSeen,
-      last_seen: shown.lastSeen,
-      expires_at: shown.expiresAt,
-      for_detection: shown.forDetection,
-      of_certificate: shown.ofCertificate,
-      has_records: shown.hasRecords,
-      kev: shown.kev,
-      whitelisted: shown.suppressedBy !== null,
-      whitelisted_parts: shown.whitelistedParts.length === 0 ? null : shown.whitelistedParts,
-    }))
-    .sort(byKey('id'));
-  return recordset(rows, {
-    id: 'uuid',
-    new_place: 'bigint',
-    type: 'indicator_type',
-    value: 'text',
-    normalized: 'text',
-    search_text: 'text',
-    confidence: 'smallint',
-    pinned_confidence: 'smallint',
-    severity: 'severity',
-    tlp: 'tlp',
-    tags: 'text[]',
-    source_id: 'uuid',
-    first_seen: 'timestamptz',
-    last_seen: 'timestamptz',
-    expires_at: 'timestamptz',
-    for_detection: 'boolean',
-    of_certificate: 'boolean',
-    has_records: 'boolean',
-    kev: 'jsonb',
-    whitelisted: 'boolean',
-    whitelisted_parts: 'text[]',
-  });
+const INDICATOR_COLUMNS: Record<string, Column<IndicatorWrite>> = {
+  id: ['uuid', ({ id }) => id],
+  new_place: ['bigint', ({ newPlace }) => newPlace],
+  type: ['indicator_type', ({ type }) => type],
+  value: ['text', ({ value }) => value],
+  normalized: ['text', ({ normalized }) => normalized],
+  search_text: ['text', ({ normalized }) => ownSearchText(normalized)],
+  confidence: ['smallint', ({ shown }) => shown.confidence],
+  pinned_confidence: ['smallint', ({ shown }) => shown.pinned],
+  severity: ['severity', ({ shown }) => shown.severity],
+  tlp: ['tlp', ({ shown }) => shown.tlp],
+  tags: ['text[]', ({ shown }) => shown.tags],
+  source_id: ['uuid', ({ shown }) => shown.sourceId],
+  first_seen: ['timestamptz', ({ shown }) => shown.firstSeen],
+  last_seen: ['timestamptz', ({ shown }) => shown.lastSeen],
+  expires_at: ['timestamptz', ({ shown }) => shown.expiresAt],
+  for_detection: ['boolean', ({ shown }) => shown.forDetection],
+  of_certificate: ['boolean', ({ shown }) => shown.ofCertificate],
+  has_records: ['boolean', ({ shown }) => shown.hasRecords],
+  kev: ['jsonb', ({ shown }) => shown.kev],
+  whitelisted: ['boolean', ({ shown }) => shown.suppressedBy !== null],
+  whitelisted_parts: ['text[]', ({ shown }) => unlessEmpty(shown.whitelistedParts)],
+};
+
+/** Returns the searched text; null: it is the normalized value. */
+function ownSearchText(normalized: string): string | null {
+  const text = searchText(normalized);
+  return text === normalized ? null : text;
 }
+
+const unlessEmpty = (values: readonly unknown[]) => (values.length === 0 ? null : values);
 
 /** Returns the mark `expired` of a row: a row that is written after its expiry needs no sweep. */
 const hasExpired = (now: Date) => sql<boolean>`coalesce(x.expires_at <= ${now}::timestamptz, false)`;
@@ -335,22 +319,28 @@ async function updateIndicators(
   `.execute(trx);
 }
 
+const HIT_COLUMNS: Record<string, Column<WhitelistHit & { id: string }>> = {
+  indicator_id: ['uuid', ({ id }) => id],
+  list_id: ['uuid', ({ listId }) => listId],
+  entry: ['text', ({ entry }) => entry],
+};
+
 async function writeHits(trx: Transaction<Tables>, writes: readonly IndicatorWrite[]): Promise<void> {
   const changing = writes.filter(({ whitelistHitChanged }) => whitelistHitChanged);
   if (changing.length === 0) return;
   const ids = changing.map(({ id }) => id);
   await trx.deleteFrom('whitelist_hit').where(isOneOf('indicator_id', ids)).execute();
   const hits = changing.flatMap(({ id, shown: { suppressedBy } }) =>
-    suppressedBy ? [{ indicator_id: id, list_id: suppressedBy.listId, entry: suppressedBy.entry }] : [],
+    suppressedBy ? [{ id, ...suppressedBy }] : [],
   );
   await sql`
-    insert into whitelist_hit select * from ${recordset(hits, { indicator_id: 'uuid', list_id: 'uuid', entry: 'text' })}
+    insert into whitelist_hit (indicator_id, list_id, entry) select * from ${recordset(hits, HIT_COLUMNS)}
   `.execute(trx);
 }
 
 /** Returns statements in the form in which they are sent; null: there are none. */
 export function prepareStatements(writes: readonly StatementWrite[]): RawBuilder<unknown> | null {
-  return writes.length > 0 ? statementsOf(writes) : null;
+  return writes.length > 0 ? recordset(writes.toSorted(byKey('indicatorId')), STATEMENT_COLUMNS) : null;
 }
 
 /**
@@ -380,52 +370,25 @@ export async function writeStatements(
   `.execute(trx);
 }
 
-/** Returns statements as a FROM item. */
-function statementsOf(writes: readonly StatementWrite[]): RawBuilder<unknown> {
-  return recordset(writes.map(statementRow).sort(byKey('indicator_id')), STATEMENT_COLUMNS);
-}
-
 const STATEMENT_COLUMNS = {
-  indicator_id: 'uuid',
-  source_id: 'uuid',
-  stated_at: 'timestamptz',
-  first_seen: 'timestamptz',
-  last_seen: 'timestamptz',
-  imported_at: 'timestamptz',
-  expires_at: 'timestamptz',
-  confidence: 'smallint',
-  severity: 'severity',
-  tlp: 'tlp',
-  tags: 'text[]',
-  for_detection: 'boolean',
-  delisted_at: 'timestamptz',
-  of_certificate: 'boolean',
-  records: 'jsonb',
-  files: 'uuid[]',
-  kev: 'jsonb',
-} as const;
-
-function statementRow({ indicatorId, sourceId, statement }: StatementWrite) {
-  return {
-    indicator_id: indicatorId,
-    source_id: sourceId,
-    stated_at: statement.statedAt,
-    first_seen: statement.firstSeen,
-    last_seen: statement.lastSeen,
-    imported_at: statement.importedAt,
-    expires_at: statement.expiresAt,
-    confidence: statement.confidence,
-    severity: statement.severity,
-    tlp: statement.tlp,
-    tags: statement.tags,
-    for_detection: statement.forDetection,
-    delisted_at: statement.delistedAt,
-    of_certificate: statement.ofCertificate,
-    records: statement.records.length === 0 ? null : statement.records,
-    files: statement.files.length === 0 ? null : statement.files,
-    kev: statement.kev,
-  };
-}
+  indicator_id: ['uuid', ({ indicatorId }) => indicatorId],
+  source_id: ['uuid', ({ sourceId }) => sourceId],
+  stated_at: ['timestamptz', ({ statement }) => statement.statedAt],
+  first_seen: ['timestamptz', ({ statement }) => statement.firstSeen],
+  last_seen: ['timestamptz', ({ statement }) => statement.lastSeen],
+  imported_at: ['timestamptz', ({ statement }) => statement.importedAt],
+  expires_at: ['timestamptz', ({ statement }) => statement.expiresAt],
+  confidence: ['smallint', ({ statement }) => statement.confidence],
+  severity: ['severity', ({ statement }) => statement.severity],
+  tlp: ['tlp', ({ statement }) => statement.tlp],
+  tags: ['text[]', ({ statement }) => statement.tags],
+  for_detection: ['boolean', ({ statement }) => statement.forDetection],
+  delisted_at: ['timestamptz', ({ statement }) => statement.delistedAt],
+  of_certificate: ['boolean', ({ statement }) => statement.ofCertificate],
+  records: ['jsonb', ({ statement }) => unlessEmpty(statement.records)],
+  files: ['uuid[]', ({ statement }) => unlessEmpty(statement.files)],
+  kev: ['jsonb', ({ statement }) => statement.kev],
+} as const satisfies Record<string, Column<StatementWrite>>;
 
 function byKey<K extends string>(key: K) {
   return (a: Record<K, string>, b: Record<K, string>) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0);
