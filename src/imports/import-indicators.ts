@@ -139,7 +139,7 @@ export async function planIndicators(
     const isShownSame = before && sameShownStatement(before, after) && newIds.length === 0 && sameValue;
     if (isShownSame && sameStatement(before, after)) return isNew ? 'new' : 'unchanged';
     if (!sameValue) current.value = record.value;
-    current.statements.set(source.id, { ...after, source });
+    current.statements.set(source.id, { source, ...after });
     known.set(id, current);
     if (dryRun) dryRunState.keep(id, current);
     if (!before) added.add(id);

@@ -20,16 +20,16 @@ import {
 export function recompute(known: LoadedIndicator, matcher: WhitelistMatcher, now: Date): StoredState {
   const { type, normalized, statements, scores, pinned, stored } = known;
   const { hit: suppressedBy, parts: whitelistedParts } = matcher.match(type, normalized);
-  const whitelist = { suppressedBy, whitelistedParts };
   if (statements.size > 0 || !stored)
-    return { ...resolve(type, [...statements.values()], scores, pinned), pinned, ...whitelist };
+    return { pinned, suppressedBy, whitelistedParts, ...resolve(type, [...statements.values()], scores, pinned) };
   const { confidence, expiresAt } = stored;
   return {
     ...stored,
     confidence: pinned ?? confidence,
     pinned,
     expiresAt: expiresAt && expiresAt < now ? expiresAt : now,
-    ...whitelist,
+    suppressedBy,
+    whitelistedParts,
   };
 }
 
