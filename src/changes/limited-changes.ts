@@ -75,7 +75,7 @@ async function changesOf(
   const current = new Map(rows.map((row) => [row.id, row]));
   return given.flatMap(({ id, held }) =>
     toChange(current.get(id), held ?? undefined).map((change) =>
-      change.op === 'upsert' ? { ...change, isHeld: held !== null } : change,
+      change.op === 'upsert' ? { isHeld: held !== null, ...change } : change,
     ),
   );
 }

@@ -73,7 +73,7 @@ function toRow({ id, number, type, value, tags, expiresAt, whitelistedParts }: E
     for_detection: true,
     whitelisted_parts: whitelistedParts,
   };
-  return { ...state, id, number };
+  return { id, number, ...state };
 }
 
 /** Yields the decisions in force, as the inside of a JSON array. @param wants whether a block is wanted */

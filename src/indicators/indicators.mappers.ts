@@ -49,8 +49,6 @@ export function toContext(row: ContextRow, now: Date): IndicatorContext {
   const enrichments = row.enrichments.map(toEnrichment);
   const { source: sourceName, ...indicator } = toIndicator(row);
   return {
-    ...indicator,
-    expiresAt: indicator.expiresAt ?? null,
     defanged: defang(row.type, row.value),
     normalizedValue: row.normalized,
     whitelistedParts: row.whitelisted_parts ?? [],
@@ -58,28 +56,30 @@ export function toContext(row: ContextRow, now: Date): IndicatorContext {
     source: { name: sourceName ?? '', type: row.source_kind },
     enrichmentSummary: summarize(enrichments, now),
     enrichments: enrichments.map((enrichment) => ({
-      ...enrichment,
       fresh: enrichment.expiresAt > now,
+      ...enrichment,
       fetchedAt: enrichment.fetchedAt.toISOString(),
       expiresAt: enrichment.expiresAt.toISOString(),
     })),
     actors: row.actors.map(({ attack_group_id, ...actor }) => ({
-      ...actor,
       slug: slugOf(actor.name),
       attackGroupId: attack_group_id,
+      ...actor,
     })),
-    campaigns: row.campaigns.map((campaign) => ({ ...campaign, slug: slugOf(campaign.name) })),
+    campaigns: row.campaigns.map((campaign) => ({ slug: slugOf(campaign.name), ...campaign })),
     reports: row.reports.map(({ published_at, authors, links, ...report }) => ({
-      ...report,
       slug: slugOf(report.title),
       publishedAt: published_at ? new Date(published_at).toISOString() : null,
       authors: authors ?? [],
       links: links ?? [],
+      ...report,
     })),
     records: row.statements.flatMap(({ source: name, records }) =>
       (records ?? []).map((record) => toRecord(name, record)),
     ),
     attributes: row.attributes.map(toAttribute),
+    ...indicator,
+    expiresAt: indicator.expiresAt ?? null,
   };
 }
 
@@ -102,17 +102,17 @@ function toRecord(source: string, record: SourceRecord): IndicatorContext['recor
 /** Parses dates, which are text inside the JSON that the database returns. */
 function toEnrichment({ fetched_at, expires_at, raw, ...rest }: ContextRow['enrichments'][number]) {
   return {
-    ...rest,
     fetchedAt: new Date(String(fetched_at)),
     expiresAt: new Date(String(expires_at)),
     raw: JSON.parse(raw) as unknown,
+    ...rest,
   };
 }
 
 type Detail = Static<typeof readIndicator.answer>['data'];
 
 export function toRow({ pinned, ...row }: AnalystRow) {
-  return { ...toIndicator(row), defanged: defang(row.type, row.value), pinned };
+  return { defanged: defang(row.type, row.value), pinned, ...toIndicator(row) };
 }
 
 interface Parts {

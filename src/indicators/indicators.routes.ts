@@ -91,7 +91,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         const list = parent
           ? await listLinkedIndicators(db, principal, parent, filters, asked)
           : await listIndicators(db, principal, filters, asked);
-        return list && { ...list, mayLag };
+        return list && { mayLag, ...list };
       });
       if (!found) throw new ApiError('not_found', `There is no such ${parent?.kind}.`);
       const { total, rows, ...of } = found;

@@ -25,7 +25,7 @@ export function connectionLease(client: pg.Client): Omit<Lease, 'release'> {
 }
 
 function leaseOf(client: pg.PoolClient, statements: PreparedStatements): Lease {
-  return { ...statementsOf(client, statements), release: async () => client.release() };
+  return { release: async () => client.release(), ...statementsOf(client, statements) };
 }
 
 function statementsOf(client: pg.ClientBase, statements: PreparedStatements): Omit<Lease, 'release'> {

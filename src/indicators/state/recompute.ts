@@ -21,7 +21,12 @@ export function recompute(known: LoadedIndicator, matcher: WhitelistMatcher, now
   const { type, normalized, statements, scores, pinned, stored } = known;
   const { hit: suppressedBy, parts: whitelistedParts } = matcher.match(type, normalized);
   if (statements.size > 0 || !stored)
-    return { pinned, suppressedBy, whitelistedParts, ...resolve(type, [...statements.values()], scores, pinned) };
+    return {
+      pinned,
+      suppressedBy,
+      whitelistedParts,
+      ...resolve(type, [...statements.values()], scores, pinned),
+    };
   const { confidence, expiresAt } = stored;
   return {
     ...stored,

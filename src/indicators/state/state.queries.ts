@@ -151,7 +151,9 @@ async function addStatements(
   const rows = await db
     .selectFrom('indicator_source')
     .selectAll()
-    .where(sql<boolean>`indicator_number = any(${`{${[...byNumber.keys()].join()}}`}::bigint[])`)
+    .where(
+      sql<boolean>`${sql.ref('indicator_number')} = any(${`{${[...byNumber.keys()].join()}}`}::bigint[])`,
+    )
     .execute();
   const sources = await loadSources(db, new Set(rows.map(({ source_id }) => source_id)));
   for (const row of rows) {
