@@ -183,8 +183,8 @@ export function resolve(
     tlp: mostRestrictive(statements.map(({ tlp }) => tlp)),
     tags: uniqueTags(statements.flatMap(({ tags }) => tags)),
     sourceId: deciding.source.id,
-    firstSeen: new Date(Math.min(...statements.map((s) => seenFrom(s).getTime()))),
-    lastSeen: new Date(Math.max(...statements.map((s) => seenUntil(s).getTime()))),
+    firstSeen: statements.map(seenFrom).reduce((a, b) => (a <= b ? a : b)),
+    lastSeen: statements.map(seenUntil).reduce((a, b) => (a >= b ? a : b)),
     expiresAt: expiries.includes(null) ? null : expiries.reduce(latest, null),
     forDetection: statements.some(({ forDetection }) => forDetection),
     ofCertificate: statements.some(({ ofCertificate }) => ofCertificate),
@@ -222,14 +222,15 @@ export function decidingStatement(statements: readonly SourceStatement[]): {
 
 /** Returns the statement of the most confident source; of equals the one that saw it first, then by name. */
 function decidingSource(statements: readonly SourceStatement[]): SourceStatement {
-  const [first] = [...statements].sort(
-    (a, b) =>
-      confidenceOf(b) - confidenceOf(a) ||
-      seenFrom(a).getTime() - seenFrom(b).getTime() ||
-      (a.source.name < b.source.name ? -1 : 1),
+  return statements.reduce((first, each) => (compareDecision(each, first) < 0 ? each : first));
+}
+
+function compareDecision(a: SourceStatement, b: SourceStatement): number {
+  return (
+    confidenceOf(b) - confidenceOf(a) ||
+    seenFrom(a).getTime() - seenFrom(b).getTime() ||
+    (a.source.name < b.source.name ? -1 : 1)
   );
-  if (!first) throw new Error('an indicator without a source');
-  return first;
 }
 
 function confidenceOf({ confidence, source }: SourceStatement): number {
@@ -259,7 +260,7 @@ function highest<T extends string>(scale: readonly T[], values: readonly T[]): T
 
 /** Sorted by code point, without repeats. */
 export function uniqueTags(tags: readonly string[]): string[] {
-  return [...new Set(tags)].sort();
+  return tags.length < 2 ? [...tags] : [...new Set(tags)].sort();
 }
 
 function earliest(a: Date | null, b: Date | null): Date | null {
