@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /** The type of a column as PostgreSQL names it. Values of `timestamptz` are dates, those of `jsonb` are what JSON can hold. */
-export type ColumnType =
+type ColumnType =
   | 'bigint'
   | 'boolean'
   | 'jsonb'
