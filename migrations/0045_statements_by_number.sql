@@ -1,5 +1,5 @@
--- Statements refer to their indicator by its number instead of its id: numbers only grow, so that new statements are at the end of both
--- indexes instead of at random places, and the rows and indexes are smaller.
+-- Statements refer to their indicator by its number instead of its id: numbers only grow, so that new statements are at the end of the
+-- index by indicator, and of the part of their source in the other one, instead of at random places.
 alter table indicator_source rename to indicator_source_by_id;
 create table indicator_source (
   indicator_number bigint not null,

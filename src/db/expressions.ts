@@ -36,9 +36,9 @@ export function nextModifiedAt(alias: string, now: Date) {
 export const BEFORE_ALL_IDS = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Reads pages of rows in the order of their ids, each from the last id of the page before it. Rows that change
- * meanwhile are neither skipped nor repeated, because their ids stay.
- * @param read returns the rows after an id
+ * Reads pages of rows in the order of their ids or their numbers, each from the last id of the page before it. Rows that change
+ * meanwhile are neither skipped nor repeated, because both stay.
+ * @param read returns the rows after that with an id
  * @param lastOf returns the last id of a page; undefined ends the walk, without that page
  */
 export async function* keysetPages<Page>(

@@ -224,11 +224,11 @@ function unpack(packed: string, source: Source): LoadedIndicator {
     statement: Statement;
   };
   return {
-    ...identity,
     stored: null,
     pinned: null,
     scores: [],
     externalIds: new Set(externalIds),
-    statements: new Map([[source.id, { ...statement, source }]]),
+    statements: new Map([[source.id, { source, ...statement }]]),
+    ...identity,
   };
 }

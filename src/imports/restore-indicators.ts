@@ -62,7 +62,7 @@ export async function planRestoredIndicators(
     } else {
       const statement = statementOf(before as unknown as Tables['indicator_source']);
       plan.statements.push({ indicatorId: id, sourceId, statement });
-      indicator.statements.set(sourceId, { ...statement, source });
+      indicator.statements.set(sourceId, { source, ...statement });
     }
     if (indicator.statements.size === 0) plan.withdrawn.push(id);
     const after = recompute(indicator, matcher, now);

@@ -91,6 +91,24 @@ onEveryEngine((engine) => {
     }
   });
 
+  it.each([0, 300, 999])(
+    'gives the database times in the format of any year, from row %i of a thousand on',
+    async (first) => {
+      const given = Array.from({ length: 1000 }, (_, i) => ({
+        row: i,
+        at: i === first ? new Date('1000-01-01T00:00:00.126Z') : new Date(1_700_000_000_126 + i),
+        said: i % 3 === 0 ? null : `row, "${i}"`,
+      }));
+      const item = recordset(given, {
+        row: ['bigint', ({ row }) => row],
+        at: ['timestamptz', ({ at }) => at],
+        said: ['text', ({ said }) => said],
+      });
+      const { rows: read } = await sql`select * from ${item} order by row`.execute(database.db);
+      expect(read).toEqual(given);
+    },
+  );
+
   it('gives the database ids as an array', async () => {
     const ids = ['6f0f5d0e-6c0b-4c55-9d3b-4f1f6b6a0c3e', '0a1d9bd2-7d0d-4a0c-9a57-6c1f1c2f8f60'];
     const { rows: read } = await sql`select ${uuidArray(ids)} as ids, ${uuidArray([])} as none`.execute(

@@ -274,9 +274,16 @@ function reportedIn(id: string, principal: Principal) {
 
 /** Returns the condition that a source has a statement that is visible to the principal. */
 function statedBy(sourceId: string, principal: Principal) {
-  return sql<SqlBool>`indicator.number in (
+  // Both sides of a merge join by number begin at the first statement of the source, not at those of all that were imported before. A
+  // range of one source instead of an equation: for the order alone PostgreSQL would read the index by number from its beginning.
+  const first = sql`(
+    select own.indicator_number from indicator_source as own
+    where own.source_id between ${sourceId} and ${sourceId} and ${visible('indicator_source', principal, 'own')}
+    order by own.source_id, own.indicator_number limit 1)`;
+  return sql<SqlBool>`(indicator.number >= ${first} and indicator.number in (
     select said.indicator_number from indicator_source as said
-    where said.source_id = ${sourceId} and ${visible('indicator_source', principal, 'said')})`;
+    where said.source_id = ${sourceId} and said.indicator_number >= ${first}
+      and ${visible('indicator_source', principal, 'said')}))`;
 }
 
 /** Returns the ORDER BY expressions of a page. */
