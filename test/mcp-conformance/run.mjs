@@ -99,11 +99,16 @@ async function startDemo() {
   };
   const child = spawn(process.execPath, [main, 'demo'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
-  for await (const chunk of child.stdout.setEncoding('utf8')) {
+  // The output stays open and is read on: the demo ends when it cannot write.
+  const output = child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false });
+  for await (const chunk of output) {
     text += chunk;
     const [, found] = /TIPLINE_KEY=(tip_\S+)/.exec(text) ?? [];
     const [, at] = /listens on (http:\S+)/.exec(text) ?? [];
-    if (found && at) return { server: child, address: at, key: found };
+    if (found && at) {
+      child.stdout.resume();
+      return { server: child, address: at, key: found };
+    }
   }
   throw new Error(`the demo did not start: ${text}`);
 }
