@@ -57,25 +57,17 @@ export function recordset<Row>(
     parts: [] as string[],
   }));
   // Some rows at a time: all columns are read while the rows are in the processor's cache, and elements become garbage at once.
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-    const some = rows.slice(at, at + ROWS_AT_ONCE);
+  const groups = Array.from({ length: Math.ceil(rows.length / ROWS_AT_ONCE) }, (_, n) =>
+    rows.slice(n * ROWS_AT_ONCE, (n + 1) * ROWS_AT_ONCE),
+  );
+  for (const [n, group] of groups.entries())
     for (const one of sent) {
-      const values = some.map((row) => one.get(row));
-      if (one.sending === AS_SECONDS && !values.every(isExactInSeconds)) {
+      if (one.sending === AS_SECONDS && !group.every((row) => isExactInSeconds(one.get(row)))) {
         one.sending = undefined;
-        one.parts =
-          at === 0
-            ? []
-            : [
-                elementsOf(
-                  rows.slice(0, at).map((row) => one.get(row)),
-                  one,
-                ),
-              ];
+        one.parts = groups.slice(0, n).map((earlier) => elementsOf(earlier, one));
       }
-      one.parts.push(elementsOf(values, one));
+      one.parts.push(elementsOf(group, one));
     }
-  }
   const arrays = sent.map(
     ({ parts, type, sending }) => sql`${`{${parts.join()}}`}::${sql.raw(sending?.type ?? type)}[]`,
   );
@@ -84,10 +76,14 @@ export function recordset<Row>(
     from unnest(${sql.join(arrays)}) as sent (${sql.join(sent.map(({ column }) => column))})) as x`;
 }
 
-const elementsOf = (
-  values: readonly unknown[],
-  { type, sending }: { type: ColumnType; sending: Sending | undefined },
-) => values.map((value) => elementOf(value, type, sending)).join();
+interface SentColumn<Row> {
+  type: ColumnType;
+  get(row: Row): unknown;
+  sending: Sending | undefined;
+}
+
+const elementsOf = <Row>(rows: readonly Row[], { type, get, sending }: SentColumn<Row>) =>
+  rows.map((row) => elementOf(get(row), type, sending)).join();
 
 function isExactInSeconds(date: unknown): boolean {
   if (date === null) return true;

@@ -15,6 +15,7 @@ const MEMBER_KEYS = {
   number: 'indicator.id',
 } as const;
 
+/** Returns the column of indicators to join with `member`. */
 export const memberKey = ({ by }: Pick<Grouping, 'by'>) => MEMBER_KEYS[by];
 
 /** The groups of indicators, with the columns `member`, `id` and `tlp`, that of the link; a group may be repeated. */
