@@ -146,7 +146,8 @@ export async function writeCsv(indicators, rows) {
 async function parse(path) {
   const startedAt = performance.now();
   let records = 0;
-  for await (const _ of createImporter('csv').read(fileInput({ path, fileName: path }))) records++;
+  for await (const part of createImporter('csv').read(fileInput({ path, fileName: path })))
+    for (const _ of part) records++;
   if (records === 0) throw new Error('The file has no records.');
   return (performance.now() - startedAt) / 1000;
 }

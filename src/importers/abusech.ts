@@ -1,7 +1,7 @@
 import { normalize } from '../model/normalize.ts';
 import { csvImporter } from './csv.ts';
 import { normalizeNamed } from './csv-types.ts';
-import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
+import { type Importer, type ImportInput, type RecordParts, UnreadableInput } from './importer.ts';
 import { type JsonFeed, type RecordResult, readJsonFeed } from './json-feed.ts';
 import type { JsonLimits } from './json-pieces.ts';
 import { jsonShape } from './json-stream.ts';
@@ -45,7 +45,7 @@ function abuseChImporter({ name, label, list, recognizes, readRecord }: AbuseChF
     name,
     label,
     recognizes: (head) => jsonShape(head) !== null && recognizes(head),
-    async *read(input: ImportInput): AsyncGenerator<ImportRecord> {
+    async *read(input: ImportInput): RecordParts {
       const head = await readHead(input);
       const shape = jsonShape(head);
       if (shape === null) return yield* csvImporter().read(input);

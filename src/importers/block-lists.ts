@@ -3,7 +3,8 @@ import type { NormalizeResult } from '../model/normalize-address.ts';
 import { blocksBetween } from '../model/normalize-range.ts';
 import type { SourceRecord } from '../model/source-record.ts';
 import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
-import { readLines } from './lines.ts';
+import type { JsonRecord } from './json-stream.ts';
+import { type Line, readLines } from './lines.ts';
 import { readNdjson } from './ndjson.ts';
 import {
   addressType,
@@ -32,14 +33,17 @@ export const dropImporter: Importer = {
 
   async *read(input) {
     let [count, stated] = [0, null as number | null];
-    for await (const { number, value, rejected } of readNdjson(input, LIMITS)) {
-      if (isObject(value) && field(value, 'type') === 'metadata') {
-        stated = Number(field(value, 'records'));
-        continue;
+    function* recordsOf(part: Iterable<JsonRecord>) {
+      for (const { number, value, rejected } of part) {
+        if (isObject(value) && field(value, 'type') === 'metadata') {
+          stated = Number(field(value, 'records'));
+          continue;
+        }
+        count++;
+        yield* dropRecords(isObject(value) ? value : null, rejected ?? 'not an object', `line ${number}`);
       }
-      count++;
-      yield* dropRecords(isObject(value) ? value : null, rejected ?? 'not an object', `line ${number}`);
     }
+    for await (const part of readNdjson(input, LIMITS)) yield recordsOf(part);
     // The rest of a copy that ends early would count as removed.
     if (stated === null || stated !== count)
       throw new UnreadableInput(
@@ -70,12 +74,15 @@ export const dshieldImporter: Importer = {
 
   async *read(input: ImportInput) {
     let [hasColumns, isEmpty] = [false, true];
-    for await (const { number, text, problem } of readLines(input, MAX_LINE)) {
-      isEmpty = false;
-      if (DSHIELD_COLUMNS.test(text)) hasColumns = true;
-      else if (problem !== null) yield rejectedRecord('indicator', problem, `line ${number}`);
-      else if (text.trim() !== '' && !text.startsWith('#')) yield* dshieldRecords(text, `line ${number}`);
+    function* recordsOf(lines: Iterable<Line>) {
+      for (const { number, text, problem } of lines) {
+        isEmpty = false;
+        if (DSHIELD_COLUMNS.test(text)) hasColumns = true;
+        else if (problem !== null) yield rejectedRecord('indicator', problem, `line ${number}`);
+        else if (text.trim() !== '' && !text.startsWith('#')) yield* dshieldRecords(text, `line ${number}`);
+      }
     }
+    for await (const lines of readLines(input, MAX_LINE)) yield recordsOf(lines);
     if (isEmpty) throw new UnreadableInput('the file is empty');
     if (!hasColumns)
       throw new UnreadableInput('not DShield’s block list: it has no line with the column names');

@@ -8,7 +8,15 @@ import { parseDate, parseUsDate } from './dates.ts';
 import type { IndicatorRecord } from './importer.ts';
 import { tlpOfWord } from './markings.ts';
 import { fileOf, inFile } from './one-file.ts';
-import { addressType, notBefore, printable, RecordRejected, tagsOf, withoutPort } from './record-fields.ts';
+import {
+  addressType,
+  indicatorRecord,
+  printable,
+  RecordRejected,
+  type StatedFields,
+  tagsOf,
+  withoutPort,
+} from './record-fields.ts';
 
 type HashType = 'MD5' | 'SHA1' | 'SHA256';
 export type Reading = IndicatorType | `certificate:${HashType}` | 'address' | 'address:port' | 'domain:port';
@@ -97,6 +105,7 @@ export function certificateHash(type: HashType, value: string) {
 }
 
 const NULL_WORDS = new Set(['', 'none', 'null', 'n/a', '-']);
+const LONGEST_NULL_WORD = Math.max(...[...NULL_WORDS].map((word) => word.length));
 /** Placeholders for an unknown family: no tags. */
 const NO_FAMILY = new Set(['unknown', 'unknown malware']);
 
@@ -129,7 +138,7 @@ export function readRow(cells: string[], columns: CsvColumns): (IndicatorRecord 
     inFile(observables, isFileHash(column.type) ? file : null),
   );
   if (results.length === 0) throw new RecordRejected('no value');
-  return results.map((result) => ('rejected' in result ? result : { ...shared, ...result }));
+  return results.map((result) => indicatorRecord(result, shared));
 }
 
 function observablesOf(
@@ -147,27 +156,22 @@ function normalizeCell(column: ValueColumn, value: string, typeWord: string | nu
   return typeWord === null ? normalizeDetected(value) : normalizeNamed(typeWord, value);
 }
 
-function sharedFields(cells: string[], columns: CsvColumns) {
-  const firstSeen = dateCell(cells, columns.firstSeen, columns);
+function sharedFields(cells: string[], columns: CsvColumns): StatedFields {
   const tlp = cellOf(cells, columns.tlp);
   return {
-    kind: 'indicator' as const,
-    externalIds: [],
-    statedAt: null,
     tlp: tlp === null ? null : tlpOfWord(tlp),
     confidence: confidenceCell(cells, columns.confidence),
     severity: severityCell(cells, columns.severity),
     tags: tagCells(cells, columns),
-    firstSeen,
-    lastSeen: notBefore(firstSeen, dateCell(cells, columns.lastSeen, columns)),
+    firstSeen: dateCell(cells, columns.firstSeen, columns),
+    lastSeen: dateCell(cells, columns.lastSeen, columns),
     expiresAt: dateCell(cells, columns.expiresAt, columns),
-    forDetection: true,
   };
 }
 
 function cellOf(cells: string[], index: number): string | null {
   const cell = cells[index]?.trim() ?? '';
-  return NULL_WORDS.has(cell.toLowerCase()) ? null : cell;
+  return cell.length <= LONGEST_NULL_WORD && NULL_WORDS.has(cell.toLowerCase()) ? null : cell;
 }
 
 function dateCell(cells: string[], index: number, columns: CsvColumns): Date | null {

@@ -35,21 +35,24 @@ export function csvImporter(map?: CsvMap): Importer {
     async *read(input: ImportInput) {
       const { delimiter, columns, hasHeaderRow } = layoutOf(await readHead(input));
       let isHeader = hasHeaderRow;
-      for await (const row of csvRows(input, delimiter)) {
-        if (!isHeader) yield* readRecords(row, columns);
-        isHeader = false;
+      function* recordsOf(rows: Iterable<CsvRow>) {
+        for (const row of rows) {
+          if (!isHeader) yield* readRecords(row, columns);
+          isHeader = false;
+        }
       }
+      for await (const rows of csvRows(input, delimiter)) yield recordsOf(rows);
     },
   };
 }
 
-async function* csvRows(input: ImportInput, delimiter: string): AsyncGenerator<CsvRow> {
+async function* csvRows(input: ImportInput, delimiter: string): AsyncGenerator<Iterable<CsvRow>> {
   const splitter = new CsvSplitter(delimiter);
   // Invalid UTF-8 becomes U+FFFD, which `readRow` checks for.
   const decoder = new StringDecoder('utf8');
-  for await (const chunk of openText(input)) yield* splitter.push(decoder.write(chunk));
-  yield* splitter.push(decoder.end());
-  yield* splitter.end();
+  for await (const chunk of openText(input)) yield splitter.push(decoder.write(chunk));
+  yield splitter.push(decoder.end());
+  yield splitter.end();
 }
 
 function readRecords(row: CsvRow, columns: CsvColumns): ImportRecord[] {

@@ -12,11 +12,9 @@ export function parseDate(text: string): Date | null {
   const match = ISO.exec(text.trim());
   if (match === null) return null;
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
-  const milliseconds = Math.floor(Number(`0.${fraction ?? '0'}`) * 1000);
-  const date = calendarDate([year, month, day, hour, minute, second].map(Number), milliseconds);
-  if (date === null) return null;
-  const instant = new Date(date.getTime() - zoneMinutes(zone) * 60_000);
-  return isWithinCalendar(instant) ? instant : null;
+  const date = calendarDate(year, month, day);
+  const instant = date && atTime(date, hour, minute, second, { fraction, zone });
+  return instant && isWithinCalendar(instant) ? instant : null;
 }
 
 /** Parses `5/28/2021`, month first, as spreadsheets in the United States write it; UTC. */
@@ -24,7 +22,8 @@ export function parseUsDate(text: string): Date | null {
   const match = US.exec(text.trim());
   if (match === null) return null;
   const [, month, day, year, hour, minute, second] = match;
-  return calendarDate([year, month, day, hour, minute, second].map(Number), 0);
+  const date = calendarDate(year, month, day);
+  return date && atTime(date, hour, minute, second);
 }
 
 /** Parses seconds since 1970, as MISP states its timestamps: a number or digits; 0 means not stated. */
@@ -34,18 +33,29 @@ export function parseUnixSeconds(value: unknown): Date | null {
   return seconds < 253_402_300_800 ? new Date(seconds * 1000) : null;
 }
 
-/**
- * Returns null for a date that does not exist: Date.UTC rolls 30 February over to March. NaN stands for an
- * absent part.
- */
-function calendarDate(parts: number[], milliseconds: number): Date | null {
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.map((part) => part || 0);
-  if (year < 1 || hour > 23 || minute > 59 || second > 59) return null;
-  const date = new Date(Date.UTC(2000, month - 1, day, hour, minute, second, milliseconds));
-  date.setUTCFullYear(year, month - 1, day);
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date : null;
+/** Returns the beginning of a day; null: it does not exist. `Date` takes 30 February for 1 or 2 March. */
+function calendarDate(year = '', month = '', day = ''): Date | null {
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  const exists = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+  return exists && Number(year) > 0 ? date : null;
 }
 
+/** Sets the time of a day, from the texts of its parts; returns null if no day has such a time. */
+function atTime(
+  date: Date,
+  hour = '0',
+  minute = '0',
+  second = '0',
+  { fraction, zone }: { fraction?: string | undefined; zone?: string | undefined } = {},
+): Date | null {
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const milliseconds = fraction === undefined ? 0 : Math.floor(Number(`0.${fraction}`) * 1000);
+  date.setUTCHours(Number(hour), Number(minute) - zoneMinutes(zone), Number(second), milliseconds);
+  return date;
+}
+
+/** Returns the minutes that a zone is ahead of UTC. */
 function zoneMinutes(zone: string | undefined): number {
   if (zone === undefined || /^(Z|UTC)$/i.test(zone)) return 0;
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));

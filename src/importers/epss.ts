@@ -1,7 +1,7 @@
 import { normalize } from '../model/normalize.ts';
 import { parseDate } from './dates.ts';
 import { type EpssRecord, type Importer, type RejectedRecord, UnreadableInput } from './importer.ts';
-import { readLines } from './lines.ts';
+import { type Line, readLines } from './lines.ts';
 import { rejectedRecord } from './record-fields.ts';
 
 /** The maximum length of a line in bytes; a score has some 40. */
@@ -25,13 +25,16 @@ export const epssImporter: Importer = {
   async *read(input) {
     let date: string | null = null;
     let hasColumns = false;
-    for await (const { number, text, problem } of readLines(input, MAX_LINE)) {
-      const where = `line ${number}`;
-      if (number === 1) date = dateOf(text);
-      else if (number === 2) hasColumns = hasColumnNames(text);
-      else if (problem !== null) yield rejectedRecord('score', problem, where);
-      else if (text.trim() !== '' && date !== null) yield scoreOf(text, date, where);
+    function* recordsOf(lines: Iterable<Line>) {
+      for (const { number, text, problem } of lines) {
+        const where = `line ${number}`;
+        if (number === 1) date = dateOf(text);
+        else if (number === 2) hasColumns = hasColumnNames(text);
+        else if (problem !== null) yield rejectedRecord('score', problem, where);
+        else if (text.trim() !== '' && date !== null) yield scoreOf(text, date, where);
+      }
     }
+    for await (const lines of readLines(input, MAX_LINE)) yield recordsOf(lines);
     if (date === null) throw new UnreadableInput('the file is empty');
     if (!hasColumns) throw new UnreadableInput('the file has no column names (cve,epss,percentile)');
   },

@@ -1,5 +1,5 @@
 import { isMicrosoftNaming, readMicrosoftName } from './actor-namers.ts';
-import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
+import { type Importer, type ImportInput, type RecordParts, UnreadableInput } from './importer.ts';
 import { type RecordResult, readJsonFeed } from './json-feed.ts';
 import type { JsonLimits } from './json-pieces.ts';
 import { jsonShape, readJsonRecords } from './json-stream.ts';
@@ -33,7 +33,7 @@ export const galaxyImporter: Importer = {
     return keys.has('values') && keys.has('type') && keys.has('uuid') && !isTaxonomy;
   },
 
-  async *read(input: ImportInput): AsyncGenerator<ImportRecord> {
+  async *read(input: ImportInput): RecordParts {
     const galaxy = await readGalaxy(input);
     const readRecord = galaxy === null ? readMicrosoftName : (item: Fields) => readItem(item, galaxy);
     yield* readJsonFeed(input, { limits: LIMITS, of: 'actor', readRecord });
@@ -47,10 +47,11 @@ export const galaxyImporter: Importer = {
  */
 async function readGalaxy(input: ImportInput): Promise<Fields | null> {
   let isList = false;
-  for await (const { number, value } of readJsonRecords(input, LIMITS)) {
-    if (number === 0) return checkGalaxy(value);
-    isList = true;
-  }
+  for await (const part of readJsonRecords(input, LIMITS))
+    for (const { number, value } of part) {
+      if (number === 0) return checkGalaxy(value);
+      isList = true;
+    }
   if (isList) return null;
   throw new UnreadableInput('not a galaxy: an empty list');
 }

@@ -194,6 +194,12 @@ export class UnreadableInput extends Error {
   override name = 'UnreadableInput';
 }
 
+/**
+ * The records of a file, in order, a part of the file at a time: a reader waits for each part, not for each record. A part is read to its
+ * end before the next. Both may throw `UnreadableInput`, with a message that says what is wrong and where.
+ */
+export type RecordParts = AsyncGenerator<Iterable<ImportRecord>>;
+
 export interface Importer {
   /** The identifier in options, runs and sources. */
   name: string;
@@ -201,6 +207,5 @@ export interface Importer {
   label: string;
   /** Decides by the first 64 KiB of the text (BOM removed) and the file's name. */
   recognizes(head: string, fileName: string): boolean;
-  /** @throws {UnreadableInput} with a message that says what is wrong and where */
-  read(input: ImportInput): AsyncGenerator<ImportRecord>;
+  read(input: ImportInput): RecordParts;
 }

@@ -1,6 +1,12 @@
-import { type ImportInput, type ImportRecord, type RejectedRecord, UnreadableInput } from './importer.ts';
+import {
+  type ImportInput,
+  type ImportRecord,
+  type RecordParts,
+  type RejectedRecord,
+  UnreadableInput,
+} from './importer.ts';
 import type { JsonLimits } from './json-pieces.ts';
-import { readJsonRecords } from './json-stream.ts';
+import { type JsonRecord, readJsonRecords } from './json-stream.ts';
 import { type Fields, isObject, rejectedBy, rejectedRecord } from './record-fields.ts';
 
 /** A record, or the reason why one of its observables was rejected. */
@@ -23,8 +29,12 @@ export interface JsonFeed {
  * Yields the records of a feed. A member of an object may itself be a list of records, as in the exports of
  * abuse.ch: `{"1": [{…}]}`.
  */
-export async function* readJsonFeed(input: ImportInput, feed: JsonFeed): AsyncGenerator<ImportRecord> {
-  for await (const { number, key, value, rejected } of readJsonRecords(input, feed.limits)) {
+export async function* readJsonFeed(input: ImportInput, feed: JsonFeed): RecordParts {
+  for await (const part of readJsonRecords(input, feed.limits)) yield recordsOf(part, feed);
+}
+
+function* recordsOf(part: Iterable<JsonRecord>, feed: JsonFeed): Generator<ImportRecord> {
+  for (const { number, key, value, rejected } of part) {
     if (number === 0 && !feed.rootIsRecord) {
       if (rejected === null) feed.checkRoot?.(value);
       else throw new UnreadableInput(`the root object is ${rejected}`);

@@ -18,19 +18,24 @@ export interface JsonRecord {
 }
 
 /**
- * Reads a JSON file (RFC 8259) one record at a time, with memory for one record only.
+ * Reads a JSON file (RFC 8259) a part at a time, and each part one record at a time, with memory for one record only.
  *
  * The file is cut at the brackets and each piece goes to JSON.parse: that is several times faster than
  * assembling objects from tokens, it applies the caps before anything is built, and `__proto__` stays
  * a plain key.
  * @throws {UnreadableInput} where the file stops being JSON, with the byte; complete records come first
  */
-export async function* readJsonRecords(input: ImportInput, limits: JsonLimits): AsyncGenerator<JsonRecord> {
+export async function* readJsonRecords(
+  input: ImportInput,
+  limits: JsonLimits,
+): AsyncGenerator<Iterable<JsonRecord>> {
   const splitter = new JsonSplitter(limits);
-  for await (const chunk of openText(input)) {
-    for (const piece of splitter.push(chunk)) yield parsePiece(piece, limits);
-  }
-  for (const piece of splitter.end()) yield parsePiece(piece, limits);
+  for await (const chunk of openText(input)) yield parsePieces(splitter.push(chunk), limits);
+  yield parsePieces(splitter.end(), limits);
+}
+
+function* parsePieces(pieces: Iterable<JsonPiece>, limits: JsonLimits): Generator<JsonRecord> {
+  for (const piece of pieces) yield parsePiece(piece, limits);
 }
 
 function parsePiece({ number, key, offset, bytes, problem }: JsonPiece, limits: JsonLimits): JsonRecord {

@@ -21,10 +21,13 @@ export function jsonImporter(map: JsonMap): Importer {
     recognizes: () => false,
     async *read(input: ImportInput) {
       const records = map.ndjson ? readNdjson(input, limits) : readJsonRecords(input, limits);
-      for await (const record of records) {
-        if (record.number === 0) checkRoot(record, path);
-        else yield* readRecord(record, map);
+      function* recordsOf(part: Iterable<JsonRecord>) {
+        for (const record of part) {
+          if (record.number === 0) checkRoot(record, path);
+          else yield* readRecord(record, map);
+        }
       }
+      for await (const part of records) yield recordsOf(part);
     },
   };
 }

@@ -49,14 +49,15 @@ function readRecord(entry: Fields): RecordResult[] {
       productOf(entry),
     ]),
     firstSeen: dateOf(entry, 'dateAdded'),
-    kev: {
-      dateAdded: dayOf(entry, 'dateAdded'),
-      dueDate: dayOf(entry, 'dueDate'),
-      knownRansomware: isRansomware,
-      requiredAction: shortTextOf(field(entry, 'requiredAction')),
-    },
   };
-  return [indicatorRecord(normalize('CVE', cve), stated)];
+  const kev = {
+    dateAdded: dayOf(entry, 'dateAdded'),
+    dueDate: dayOf(entry, 'dueDate'),
+    knownRansomware: isRansomware,
+    requiredAction: shortTextOf(field(entry, 'requiredAction')),
+  };
+  const made = indicatorRecord(normalize('CVE', cve), stated);
+  return ['rejected' in made ? made : { ...made, kev }];
 }
 
 /** Returns a day; null: none that can be read, which is no reason to reject the entry. */

@@ -15,12 +15,12 @@ const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
 /**
- * Yields the lines of a file, whichever way they end (LF, CR LF); with memory for one. A line that is longer
- * than the cap is skipped without being kept.
+ * Yields the lines of a file, whichever way they end (LF, CR LF), a part of the file at a time; with memory for one line. A line that is
+ * longer than the cap is skipped without being kept.
  * @param maxBytes of one line
  * @throws {UnreadableInput} as `openText` does
  */
-export async function* readLines(input: ImportInput, maxBytes: number): AsyncGenerator<Line> {
+export async function* readLines(input: ImportInput, maxBytes: number): AsyncGenerator<Iterable<Line>> {
   let parts: Buffer[] = [];
   let size = 0;
   let number = 0;
@@ -32,12 +32,14 @@ export async function* readLines(input: ImportInput, maxBytes: number): AsyncGen
     if (parts.length > 64) parts = [Buffer.concat(parts)];
   };
   const take = (): Line => {
-    const line = toLine(Buffer.concat(parts), ++number, size > maxBytes ? maxBytes : null);
+    const [bytes = Buffer.alloc(0), ...more] = parts;
+    const whole = more.length > 0 ? Buffer.concat(parts) : bytes;
+    const line = toLine(whole, ++number, size > maxBytes ? maxBytes : null);
     parts = [];
     size = 0;
     return line;
   };
-  for await (const chunk of openText(input)) {
+  function* linesIn(chunk: Buffer) {
     let from = 0;
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
       add(chunk.subarray(from, end));
@@ -47,7 +49,8 @@ export async function* readLines(input: ImportInput, maxBytes: number): AsyncGen
     // A copy: the rest of a line must not keep its chunk in memory.
     add(Buffer.from(chunk.subarray(from)));
   }
-  if (size > 0) yield take();
+  for await (const chunk of openText(input)) yield linesIn(chunk);
+  if (size > 0) yield [take()];
 }
 
 function toLine(bytes: Buffer, number: number, exceeded: number | null): Line {

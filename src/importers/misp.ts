@@ -27,9 +27,13 @@ export const mispImporter: Importer = {
   },
 
   async *read(input: ImportInput) {
-    for await (const record of readJsonRecords(input, MISP_LIMITS)) yield* readRecord(record);
+    for await (const part of readJsonRecords(input, MISP_LIMITS)) yield recordsOf(part);
   },
 };
+
+function* recordsOf(part: Iterable<JsonRecord>): Generator<ImportRecord> {
+  for (const record of part) yield* readRecord(record);
+}
 
 function* readRecord({ number, value, rejected }: JsonRecord): Generator<ImportRecord> {
   const event = eventOf(value);

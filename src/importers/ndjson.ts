@@ -1,26 +1,30 @@
 import { type ImportInput, UnreadableInput } from './importer.ts';
 import type { JsonLimits } from './json-pieces.ts';
 import type { JsonRecord } from './json-stream.ts';
-import { readLines } from './lines.ts';
+import { type Line, readLines } from './lines.ts';
 
 /**
- * Yields a record per line; a line that is not JSON is one broken record.
+ * Yields a record per line, a part of the file at a time; a line that is not JSON is one broken record.
  * @throws {UnreadableInput} if there is no line at all
  */
 export async function* readNdjson(
   input: ImportInput,
   { maxBytes, maxDepth }: JsonLimits,
-): AsyncGenerator<JsonRecord> {
+): AsyncGenerator<Iterable<JsonRecord>> {
   let number = 0;
-  for await (const { number: line, text, problem } of readLines(input, maxBytes)) {
-    if (problem === null && text.trim() === '') continue;
-    number = line;
-    const reject = (rejected: string) => ({ number, key: null, value: undefined, rejected });
-    if (problem !== null) yield reject(problem);
-    else if (isDeeper(text, maxDepth)) yield reject(`nested deeper than ${maxDepth} levels`);
-    else yield parsed(text) ?? reject('not valid JSON');
-  }
+  for await (const lines of readLines(input, maxBytes)) yield recordsOf(lines);
   if (number === 0) throw new UnreadableInput('the file is empty');
+
+  function* recordsOf(lines: Iterable<Line>): Generator<JsonRecord> {
+    for (const { number: line, text, problem } of lines) {
+      if (problem === null && text.trim() === '') continue;
+      number = line;
+      const reject = (rejected: string) => ({ number, key: null, value: undefined, rejected });
+      if (problem !== null) yield reject(problem);
+      else if (isDeeper(text, maxDepth)) yield reject(`nested deeper than ${maxDepth} levels`);
+      else yield parsed(text) ?? reject('not valid JSON');
+    }
+  }
 
   function parsed(text: string): JsonRecord | null {
     try {

@@ -5,7 +5,8 @@ import { createImporter, fileInput } from './recognize.ts';
 
 // A worker thread that reads one file at a time and posts its records in batches, one batch per request.
 const port = parentPort as MessagePort;
-const BATCH = 500;
+/** A batch ends with this many records, or once this much of the file was read for it, whichever comes first. */
+const BATCH = { records: 500, bytes: 1024 * 1024 };
 let wanted = 0;
 let wake = () => {};
 
@@ -19,6 +20,7 @@ port.on('message', (request: ParserRequest) => {
 async function parse({ kind, options, fileName, path }: ParserTask): Promise<void> {
   wanted = 0;
   let bytes = 0;
+  let sentBytes = 0;
   let records: ImportRecord[] = [];
   const send = async () => {
     while (wanted === 0)
@@ -28,13 +30,17 @@ async function parse({ kind, options, fileName, path }: ParserTask): Promise<voi
     wanted--;
     post({ records, bytes });
     records = [];
+    sentBytes = bytes;
   };
   const onProgress = (read: number) => {
     bytes = read;
   };
   try {
-    for await (const record of createImporter(kind, options).read(fileInput({ fileName, path, onProgress })))
-      if (records.push(record) >= BATCH) await send();
+    for await (const part of createImporter(kind, options).read(fileInput({ fileName, path, onProgress })))
+      for (const record of part) {
+        const isFull = records.push(record) >= BATCH.records || bytes - sentBytes >= BATCH.bytes;
+        if (isFull) await send();
+      }
     await send();
     post({ end: 'complete' });
   } catch (error) {

@@ -1,7 +1,7 @@
 import { on } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openThreads } from '../threads.ts';
-import { type ImportRecord, UnreadableInput } from './importer.ts';
+import { type ImportRecord, type RecordParts, UnreadableInput } from './importer.ts';
 import type { FileInput } from './recognize.ts';
 import { createImporter } from './recognize.ts';
 
@@ -28,8 +28,8 @@ export type OpenImporter = typeof createImporter;
  * one takes.
  */
 const MAX_HEAP_MB = 1024;
-/** One batch is read ahead of the one that is being written. */
-const AHEAD = 2;
+/** Batches that a thread reads ahead, while others are planned and written. */
+const AHEAD = 6;
 
 /**
  * Returns importers that read on worker threads, one for each file that is being read, so that parsing never
@@ -39,7 +39,7 @@ const AHEAD = 2;
 export function importersInThreads(script: URL): OpenImporter {
   const threads = openThreads(script, MAX_HEAP_MB);
 
-  async function* read(task: ParserTask, onProgress: FileInput['onProgress']) {
+  async function* read(task: ParserTask, onProgress: FileInput['onProgress']): RecordParts {
     const worker = threads.take();
     let isReusable = false;
     const ask = (request: ParserRequest) => worker.postMessage(request);
@@ -53,7 +53,7 @@ export function importersInThreads(script: URL): OpenImporter {
           return endOf(message);
         }
         onProgress?.(message.bytes);
-        yield* message.records;
+        yield message.records;
         ask('more');
         // Node delivers all messages that a port holds in one turn of the event loop; this lets others run in
         // between.

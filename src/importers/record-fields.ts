@@ -242,17 +242,16 @@ export function indicatorRecord(
   const firstSeen = stated.firstSeen ?? null;
   return {
     kind: 'indicator',
-    externalIds: [],
-    statedAt: null,
-    tlp: null,
-    confidence: null,
-    severity: null,
-    tags: [],
-    expiresAt: null,
-    forDetection: true,
-    ...stated,
+    externalIds: stated.externalIds ?? [],
+    statedAt: stated.statedAt ?? null,
+    tlp: stated.tlp ?? null,
+    confidence: stated.confidence ?? null,
+    severity: stated.severity ?? null,
+    tags: stated.tags ?? [],
     firstSeen,
     lastSeen: notBefore(firstSeen, stated.lastSeen ?? null),
+    expiresAt: stated.expiresAt ?? null,
+    forDetection: stated.forDetection ?? true,
     ...observable,
   };
 }

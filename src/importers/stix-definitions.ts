@@ -106,7 +106,8 @@ function tlpOfDefinition(definition: Fields): Tlp | null {
 
 async function forEachObject(input: ImportInput, add: (object: Fields) => void) {
   try {
-    for await (const { value } of readJsonRecords(input, STIX_LIMITS)) if (isObject(value)) add(value);
+    for await (const part of readJsonRecords(input, STIX_LIMITS))
+      for (const { value } of part) if (isObject(value)) add(value);
   } catch (error) {
     // The main pass ends with the same error, after it has yielded the records before it.
     if (!(error instanceof UnreadableInput)) throw error;

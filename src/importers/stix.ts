@@ -91,10 +91,11 @@ export const stixImporter: Importer = {
 
   async *read(input: ImportInput) {
     const definitions = stixDefinitions(input);
-    for await (const record of readJsonRecords(input, STIX_LIMITS)) {
-      if (record.number === 0 && isEnvelope(record)) continue;
-      yield* await readRecord(record, definitions);
-    }
+    for await (const part of readJsonRecords(input, STIX_LIMITS))
+      for (const record of part) {
+        if (record.number === 0 && isEnvelope(record)) continue;
+        yield await readRecord(record, definitions);
+      }
   },
 };
 

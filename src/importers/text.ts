@@ -6,7 +6,7 @@ import { refang } from '../model/refang.ts';
 import { normalizeAs } from './csv-types.ts';
 import { type Importer, type ImportInput, UnreadableInput } from './importer.ts';
 import { jsonShape } from './json-stream.ts';
-import { readLines } from './lines.ts';
+import { type Line, readLines } from './lines.ts';
 import type { MappedType, TextOptions } from './maps.ts';
 import { addressType, indicatorRecord, rejectedRecord } from './record-fields.ts';
 
@@ -36,14 +36,17 @@ export function textImporter({ type }: TextOptions = {}): Importer {
 
     async *read(input: ImportInput) {
       let isEmpty = true;
-      for await (const { number, text, problem } of readLines(input, MAX_LINE)) {
-        isEmpty = false;
-        const results = problem === null ? readTextLine(text, type ?? null) : [{ rejected: problem }];
-        for (const result of results) {
-          const made = indicatorRecord(result, {});
-          yield 'rejected' in made ? rejectedRecord('indicator', made.rejected, `line ${number}`) : made;
+      function* recordsOf(lines: Iterable<Line>) {
+        for (const { number, text, problem } of lines) {
+          isEmpty = false;
+          const results = problem === null ? readTextLine(text, type ?? null) : [{ rejected: problem }];
+          for (const result of results) {
+            const made = indicatorRecord(result, {});
+            yield 'rejected' in made ? rejectedRecord('indicator', made.rejected, `line ${number}`) : made;
+          }
         }
       }
+      for await (const lines of readLines(input, MAX_LINE)) yield recordsOf(lines);
       // An empty list still has a comment; a response of no bytes is a failure, not the removal of all
       // members.
       if (isEmpty) throw new UnreadableInput('the file is empty');

@@ -136,10 +136,10 @@ async function importAll(
       const parts = { batchMs, dryRunState, waiting, statistics, cleaner, oneConnection };
       const write = batchWriter(context, options, parts);
       try {
-        for await (const record of importer.read(input)) {
-          // Rejected records fill no batch, so that `add` would not check the signal.
+        for await (const part of importer.read(input)) {
+          // Rejected records fill no batch, at whose end the signal is checked.
           options.signal?.throwIfAborted();
-          await write.add(record, input.fileName);
+          for (const record of part) if (write.add(record, input.fileName)) await write.flush();
         }
       } catch (error) {
         if (!(error instanceof UnreadableInput)) throw error;
@@ -246,10 +246,12 @@ function batchWriter(
     void settled();
   }
   return {
-    async add(record: ImportRecord, fileName: string): Promise<void> {
+    /** Returns whether the batch is full and must be flushed. */
+    add(record: ImportRecord, fileName: string): boolean {
       addToBatch(record, batch, context, fileName);
-      if (batch.size >= limit) await flushBatch();
+      return batch.size >= limit;
     },
+    flush: flushBatch,
     async end(): Promise<void> {
       if (batch.size > 0) await flushBatch();
       await writing;

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import { forgetHoldsOfSource } from '../feeds/feed-guards.queries.ts';
 import { recordDayCounts } from '../feeds/feed-guards.ts';
-import { type Importer, type IndicatorRecord, UnreadableInput } from '../importers/importer.ts';
+import {
+  type Importer,
+  type ImportRecord,
+  type IndicatorRecord,
+  UnreadableInput,
+} from '../importers/importer.ts';
 import type { OpenImporter } from '../importers/parser-threads.ts';
 import { fileInput } from '../importers/recognize.ts';
 import type { AssertLease } from '../imports/import-context.ts';
@@ -245,16 +250,19 @@ interface Copy {
 
 /** Returns the importer, which marks records that are the complete undated statement about their indicator. */
 function markCompleteStatements(importer: Importer, { repeated }: Copy): Importer {
+  function* markIn(part: Iterable<ImportRecord>) {
+    for (const record of part) {
+      const isCompleteStatement =
+        record.kind === 'indicator' &&
+        record.statedAt === null &&
+        !repeated.has(indicatorId(record.type, record.normalized));
+      yield isCompleteStatement ? { ...record, isCompleteStatement } : record;
+    }
+  }
   return {
     ...importer,
     async *read(input) {
-      for await (const record of importer.read(input)) {
-        const isCompleteStatement =
-          record.kind === 'indicator' &&
-          record.statedAt === null &&
-          !repeated.has(indicatorId(record.type, record.normalized));
-        yield isCompleteStatement ? { ...record, isCompleteStatement } : record;
-      }
+      for await (const part of importer.read(input)) yield markIn(part);
     },
   };
 }
@@ -298,14 +306,15 @@ async function validateFeed(
   const reasons = new Map<string, number>();
   for (const file of files) {
     signal.throwIfAborted();
-    for await (const record of importer.read(inputOf(file))) {
-      if (record.kind === 'indicator' && copy) noteIn(copy, record);
-      if (record.kind !== 'rejected') accepted++;
-      else {
-        rejected++;
-        if (reasons.size < 1000) reasons.set(record.reason, (reasons.get(record.reason) ?? 0) + 1);
+    for await (const part of importer.read(inputOf(file)))
+      for (const record of part) {
+        if (record.kind === 'indicator' && copy) noteIn(copy, record);
+        if (record.kind !== 'rejected') accepted++;
+        else {
+          rejected++;
+          if (reasons.size < 1000) reasons.set(record.reason, (reasons.get(record.reason) ?? 0) + 1);
+        }
       }
-    }
   }
   const tooMany = rejected > FEW && rejected > (accepted + rejected) * MAX_REJECTED_SHARE;
   if (!whole || (!tooMany && (accepted > 0 || rejected === 0))) return;

@@ -16,7 +16,7 @@ const date = fc.date({
   noInvalidDate: true,
 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 3 });
-const rows = fc.array(
+const others = fc.array(
   fc.record({
     id: fc.uuid(),
     said: maybe(text),
@@ -36,6 +36,12 @@ const rows = fc.array(
   }),
   { maxLength: 6 },
 );
+const COLUMNS = ['id', 'said', 'many', 'ids', 'at', 'yes', 'small', 'big', 'severity', 'json'] as const;
+/** Rows of which some columns have the same value in all. */
+const rows = fc.tuple(others, fc.subarray([...COLUMNS])).map(([[first, ...more], same]) => {
+  const shared = Object.fromEntries(same.map((name) => [name, first?.[name]]));
+  return first ? [first, ...more.map((row) => ({ ...row, ...shared }))] : [];
+});
 
 onEveryEngine((engine) => {
   let database: Database;
@@ -64,6 +70,7 @@ onEveryEngine((engine) => {
             database.db,
           );
         expect(read).toEqual(given.map((row) => ({ ...row, below_ms: row.at && 0 })));
+        for (const row of read) expect(Object.keys(row as object)).toEqual([...COLUMNS, 'below_ms']);
       }),
       runs(200),
     );

@@ -15,7 +15,7 @@ beforeAll(async () => {
     const input = { fileName: file, open: () => createReadStream(path.join(sample, file)) };
     const importer = await recognizeFormat(input);
     const read: ImportRecord[] = [];
-    for await (const record of importer?.read(input) ?? []) read.push(record);
+    for await (const part of importer?.read(input) ?? []) read.push(...part);
     records.set(file, read);
   }
 });

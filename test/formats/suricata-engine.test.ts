@@ -63,11 +63,12 @@ async function sampleRows(): Promise<ExportIndicator[]> {
     const input = { fileName, open: () => createReadStream(`sample/${fileName}`) };
     const importer = await recognizeFormat(input);
     if (importer === null) throw new Error(`not recognized: ${fileName}`);
-    for await (const record of importer.read(input)) {
-      if (record.kind !== 'indicator') continue;
-      const row = exportIndicator(FIRST_SAMPLE_NUMBER + rows.size, record.type, record.value);
-      if (!rows.has(row.id)) rows.set(row.id, row);
-    }
+    for await (const part of importer.read(input))
+      for (const record of part) {
+        if (record.kind !== 'indicator') continue;
+        const row = exportIndicator(FIRST_SAMPLE_NUMBER + rows.size, record.type, record.value);
+        if (!rows.has(row.id)) rows.set(row.id, row);
+      }
   }
   return [...rows.values()];
 }

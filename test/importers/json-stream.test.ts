@@ -12,7 +12,8 @@ async function read(content: string | Buffer, limits: Partial<JsonLimits> = {}, 
   let unreadable: string | null = null;
   try {
     const input = inputOf(content, 'file.json', chunkSize);
-    for await (const record of readJsonRecords(input, { ...LIMITS, ...limits })) records.push(record);
+    for await (const part of readJsonRecords(input, { ...LIMITS, ...limits }))
+      for (const record of part) records.push(record);
   } catch (error) {
     if (!(error instanceof UnreadableInput)) throw error;
     unreadable = error.message;

@@ -29,7 +29,7 @@ export function inputOf(content: string | Buffer, fileName = 'file', chunkSize =
 export async function runImporter(importer: Importer, input: ImportInput): Promise<ImportRun> {
   const records: ImportRecord[] = [];
   try {
-    for await (const record of importer.read(input)) records.push(record);
+    for await (const part of importer.read(input)) for (const record of part) records.push(record);
   } catch (error) {
     if (!(error instanceof UnreadableInput)) throw error;
     return { records, unreadable: error.message };

@@ -65,13 +65,16 @@ onEveryEngine((engine) => {
   });
 
   async function importAll(records: () => AsyncGenerator<ImportRecord>) {
+    async function* read() {
+      for await (const record of records()) yield [record];
+    }
     const counts = createCounts();
     const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
     await importFiles(
       tipline.db,
       [
         {
-          importer: { name: 'csv', read: records },
+          importer: { name: 'csv', read },
           input: { fileName: 'test', open: () => Promise.reject() as never },
         },
       ],

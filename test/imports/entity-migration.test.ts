@@ -33,7 +33,7 @@ async function load(db: Db, source: string, records: ImportRecord[]) {
     name: 'stix' as const,
     recognizes: () => true,
     async *read() {
-      yield* records;
+      yield records;
     },
   };
   const counts = createCounts();

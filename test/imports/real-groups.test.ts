@@ -21,7 +21,7 @@ const FILES: Record<string, string> = {
 const actorsOf = (importer: Importer): Importer => ({
   ...importer,
   async *read(input) {
-    for await (const record of importer.read(input)) if (record.kind === 'actor') yield record;
+    for await (const part of importer.read(input)) yield [...part].filter(({ kind }) => kind === 'actor');
   },
 });
 

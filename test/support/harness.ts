@@ -125,7 +125,7 @@ export async function startHarness(
       name: 'stix' as const,
       recognizes: () => true,
       async *read() {
-        yield* records;
+        yield records;
       },
     };
     const input = { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never };

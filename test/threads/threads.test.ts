@@ -90,8 +90,8 @@ describe('an importer in a worker thread', () => {
     const onProgress = (bytes: number) => {
       progress = bytes;
     };
-    for await (const record of importer.read(fileInput({ path, fileName: path, onProgress })))
-      records.push(record);
+    for await (const part of importer.read(fileInput({ path, fileName: path, onProgress })))
+      records.push(...part);
     return { records, progress };
   };
   const list = Array.from({ length: 3_333 }, (_, i) => `host-${i}.example.com\n`).join('');
@@ -104,12 +104,12 @@ describe('an importer in a worker thread', () => {
       turn++;
       counting = setImmediate(count);
     });
-    let taken = 0;
     const turns = new Set<number>();
-    for await (const record of open('text').read(fileInput({ path, fileName: 'many.txt' }))) {
-      if (taken++ % BATCH === 0) turns.add(turn);
-      hash('sha256', JSON.stringify(record).repeat(200));
-    }
+    for await (const part of open('text').read(fileInput({ path, fileName: 'many.txt' })))
+      for (const [index, record] of [...part].entries()) {
+        if (index % BATCH === 0) turns.add(turn);
+        hash('sha256', JSON.stringify(record).repeat(200));
+      }
     clearImmediate(counting);
     expect(turns.size).toBe(20);
   });
@@ -132,8 +132,8 @@ describe('an importer in a worker thread', () => {
     const path = fileOf('broken.csv', `domain\nbad.example.com\n"never closed`);
     const seen: string[] = [];
     const reading = async () => {
-      for await (const record of open('csv').read(fileInput({ path, fileName: 'broken.csv' })))
-        seen.push(record.kind);
+      for await (const part of open('csv').read(fileInput({ path, fileName: 'broken.csv' })))
+        for (const record of part) seen.push(record.kind);
     };
     await expect(reading()).rejects.toThrow(UnreadableInput);
     expect(seen).toEqual(['indicator']);
@@ -149,8 +149,8 @@ describe('an importer in a worker thread', () => {
 
   it('stops reading when its consumer does', async () => {
     const path = fileOf('list.txt', list);
-    for await (const record of open('text').read(fileInput({ path, fileName: path }))) {
-      expect(record.kind).toBe('indicator');
+    for await (const [record] of open('text').read(fileInput({ path, fileName: path }))) {
+      expect(record?.kind).toBe('indicator');
       break;
     }
     expect((await read(open('text'), path)).records).toHaveLength(3_333);

@@ -76,7 +76,7 @@ export async function findSameStatements(
     ...compared,
     indicator_id: STATEMENT_COLUMNS.indicator_id,
     value: ['text', ({ value }) => value],
-    external_ids: ['text[]', ({ externalIds }) => externalIds],
+    external_ids: ['text[]', ({ externalIds }) => unlessEmpty(externalIds)],
   });
   const columns = (alias: string) =>
     sql.join(Object.keys(compared).map((column) => sql.ref(`${alias}.${column}`)));
