@@ -20,8 +20,10 @@ import {
 } from './segments.queries.ts';
 import { countByValue, coveredBySummary, isCountable } from './summaries.queries.ts';
 
-/** A value with fewer matches than this is read as a whole. */
+/** A value with fewer matches of a tag than this is read as a whole. */
 const FEW = 5_000;
+/** An indicator that is found by its value takes as long as so many entries of an index in the list's order. */
+const ENTRIES_A_ROW = 15;
 
 type SortedRows<More> = Pick<ListPage<More>, 'total' | 'rows'>;
 
@@ -174,6 +176,7 @@ async function readByValue<More>(
   const { principal, filters, page } = of;
   const counts = await countsByValue(db, of, by, bounds);
   if (!counts) return readPage(db, of, more, bounds);
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
   const rows: (IndicatorRow & More)[] = [];
   let before = rowsBefore(page);
   for (const { value, count } of page.sort?.ascending ? counts : counts.reverse()) {
@@ -184,12 +187,13 @@ async function readByValue<More>(
         filters: { ...filters, ...exactly(by, value) },
         page: { page: 1, pageSize: wanted, before },
       };
-      const read = await readPage(db, part, more, bounds, undefined, count < FEW ? 'sorted' : undefined);
+      const scanned = (Math.min(before + wanted, count - before) / count) * total;
+      const isWhole = filters.tag === undefined ? scanned > count * ENTRIES_A_ROW : count < FEW;
+      const read = await readPage(db, part, more, bounds, undefined, isWhole ? 'sorted' : undefined);
       rows.push(...read.rows);
     }
     before = Math.max(0, before - count);
   }
-  const total = counts.reduce((sum, { count }) => sum + count, 0);
   return { total, rows };
 }
 
