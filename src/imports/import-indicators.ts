@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { deferIndexes } from '../db/pending-lists.ts';
 import { type OpenRevision, readRevision } from '../db/revision/revision.ts';
-import { deferSearchIndex } from '../db/search-index.ts';
 import type { Tables } from '../db/tables.ts';
 import { requestAutomatic } from '../enrichment/access-tracker.ts';
 import { PRIORITY } from '../enrichment/requests.queries.ts';
@@ -78,7 +78,7 @@ export async function importIndicators(
     async (trx, planned, revision, keeper) => {
       await recordObjectChanges(trx, keeper, 'indicator', planned);
       if (!changesAnything(planned)) return;
-      if (!context.lastBatch.besideReaders) await deferSearchIndex(trx);
+      if (!context.lastBatch.besideReaders) await deferIndexes(trx);
       await write(trx, planned, revision, now);
     },
     early,

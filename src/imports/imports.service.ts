@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../db/database.ts';
+import { type PendingListCleaner, pendingListCleaner } from '../db/pending-lists.ts';
 import { hasActiveReaders, hasOneConnection } from '../db/readers.ts';
-import { type PendingListCleaner, pendingListCleaner } from '../db/search-index.ts';
 import { knownIndicators, updateStatistics } from '../db/statistics.ts';
 import type { EntityRecord } from '../entities/resolution/entity-kinds.ts';
 import {
@@ -29,8 +29,6 @@ import { importScores } from './import-scores.ts';
 
 /** The target duration of a batch: other writers wait for the revision that long. */
 const BATCH_MS = 500;
-/** The target duration on the embedded database, whose memory does not shrink after a large batch. */
-const BATCH_MS_EMBEDDED = 150;
 /** The target duration on the embedded database while it may be read: readers wait for the connection. */
 const BATCH_MS_ON_ONE_CONNECTION = 50;
 /** The target duration while requests are served, which compete for the same processors. */
@@ -112,19 +110,18 @@ async function importAll(
 ): Promise<Interruption[]> {
   const interruptions: Interruption[] = [];
   const oneConnection = await hasOneConnection(db);
+  const readersWait = oneConnection && !options.exclusive;
   const context: ImportContext = {
     ...options,
     db,
     writer: options.writer ?? NO_LEASE,
     commits: createOwnCommits(),
-    // The embedded database does not defer its search index: what it has used stays in its memory.
-    lastBatch: { mostAreSame: false, besideReaders: oneConnection },
+    lastBatch: { mostAreSame: false, besideReaders: readersWait },
   };
   const waiting = createPendingRelationships();
-  const embeddedMs = options.exclusive ? BATCH_MS_EMBEDDED : BATCH_MS_ON_ONE_CONNECTION;
-  const batchMs = oneConnection ? embeddedMs : BATCH_MS;
+  const batchMs = readersWait ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
   const statistics = statisticsOf(context, oneConnection);
-  const cleaner = pendingListCleaner(db, !context.dryRun && !oneConnection);
+  const cleaner = pendingListCleaner(db, !context.dryRun && !readersWait);
   const dryRunState = createDryRun(options.source);
   try {
     for await (const file of files) {
