@@ -18,11 +18,11 @@ import {
   dateOf,
   type Fields,
   field,
+  indicatorRecord,
   isAttributeType,
   isObject,
   isTrue,
   longTextOf,
-  notBefore,
   omitAbsent,
   printable,
   RecordRejected,
@@ -133,13 +133,15 @@ function* readObservables(
   isPart = false,
 ): Generator<ImportRecord> {
   const accepted = observables.filter((observable) => !('rejected' in observable));
-  const shared = {
-    ...sharedFields(attribute, mispTags(attribute), event),
-    records: [recordOf(type, attribute, event, object, isPart || accepted.length > 1)],
-  };
+  const shared = sharedFields(attribute, mispTags(attribute), event);
+  const record = recordOf(type, attribute, event, object, isPart || accepted.length > 1);
   for (const observable of inFile(observables, disclosesEvent(attribute, event) ? null : file)) {
-    if ('rejected' in observable) yield rejectedRecord('indicator', observable.rejected, where);
-    else yield { ...shared, ...observable };
+    const made = indicatorRecord(observable, shared);
+    if ('rejected' in made) yield rejectedRecord('indicator', made.rejected, where);
+    else {
+      made.records = [record];
+      yield made;
+    }
   }
   if (accepted.length > 0) yield* links(attribute, shared, event, event.indicated);
 }
@@ -220,16 +222,13 @@ function sharedFields(attribute: Fields, tags: MispTags, event: EventContext) {
   const lastSeen = dateOf(attribute, 'last_seen') ?? statedAt ?? firstSeen;
   const toIds = field(attribute, 'to_ids');
   return {
-    kind: 'indicator' as const,
     externalIds: stixId('indicator', attribute),
     statedAt,
     tlp: tags.tlp ?? event.tlp,
-    confidence: null,
     severity: event.severity,
     tags: tagsOf(tags.plain, tagsWithoutLink(tags.galaxy), event.tags),
     firstSeen,
-    lastSeen: notBefore(firstSeen, lastSeen),
-    expiresAt: null,
+    lastSeen,
     forDetection: toIds === undefined || isTrue(toIds),
   };
 }

@@ -11,11 +11,12 @@ import {
   field,
   firstDateOf,
   hostType,
+  indicatorRecord,
   isAttributeType,
   longTextOf,
-  notBefore,
   printable,
   RecordRejected,
+  type StatedFields,
   shortTextOf,
   tagsOf,
   textOf,
@@ -118,30 +119,26 @@ export function readObservedData(
 
 function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[], more: SourceRecord = {}) {
   const ours = tiplineProperties(object);
-  const common = commonFields(object, tlp);
-  const modified = dateOf(object, 'modified');
+  const { externalIds, statedAt, confidence } = commonFields(object, tlp);
   const firstSeen = ours?.firstSeen ?? firstDateOf(object, 'valid_from', 'first_observed', 'created');
-  const shared = {
-    kind: 'indicator' as const,
-    ...common,
-    externalIds: [...new Set([...common.externalIds, ...(ours?.externalIds ?? [])])],
+  const stated: StatedFields = {
+    externalIds: [...new Set([...externalIds, ...(ours?.externalIds ?? [])])],
+    statedAt,
+    tlp,
+    confidence,
     severity: ours?.severity ?? null,
     tags: ours?.tags ?? tagsOf(field(object, 'labels'), field(object, 'indicator_types')),
     firstSeen,
-    lastSeen: ours?.lastSeen ?? notBefore(firstSeen, modified ?? firstSeen),
+    lastSeen: ours?.lastSeen ?? dateOf(object, 'modified') ?? firstSeen,
     expiresAt: ours?.expiresAt ?? dateOf(object, 'valid_until'),
     forDetection: ours?.forDetection ?? true,
-    records: sourceRecords(object, more),
   };
-  return observables.map((observable) =>
-    'rejected' in observable
-      ? observable
-      : {
-          ...shared,
-          ...observable,
-          records: shared.records.map((record) => withoutValue(record, observable)),
-        },
-  );
+  const records = sourceRecords(object, more);
+  return observables.map((observable) => {
+    const made = indicatorRecord(observable, stated);
+    if (!('rejected' in made)) made.records = records.map((record) => withoutValue(record, made));
+    return made;
+  });
 }
 
 /** Many producers name an indicator by its value. */
