@@ -19,6 +19,7 @@ import { leaseQueue, serveStore } from './embedded/server.ts';
 import type { OwnEngine } from './embedded/thread-connection.ts';
 import { connectThread } from './embedded/thread-connection.ts';
 import { isMigrated, migrate } from './migrate.ts';
+import { emptyPendingLists } from './pending-lists.ts';
 import { openPool, postgresDialect, postgresDisk, revisionReader, statsOf } from './postgres/postgres.ts';
 import { createReadRouter } from './postgres/replicas.ts';
 import { READ_REVISIONS } from './revision/revision.ts';
@@ -84,7 +85,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   if (options.url) return openPostgres({ ...options, url: options.url });
   const database = await openEmbedded(options);
   try {
-    if (options.migrates !== false) await migrate(database.db);
+    if (options.migrates === false) return database;
+    await migrate(database.db);
+    // Those that an import left when it was killed: the embedded database has no autovacuum.
+    if (!database.shared && (await database.diskProblem()) === null) await emptyPendingLists(database.db);
     return database;
   } catch (error) {
     await database.close();

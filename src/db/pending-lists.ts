@@ -8,8 +8,6 @@ const MOST_PENDING = 50_000;
 const PENDING_LIMIT = '256MB';
 /** The indexes that have pending lists: the trigrams of `q`, and the tags. */
 const DEFERRED = ['indicator_search', 'indicator_tags'];
-/** The memory for emptying a list. More is no faster, and the embedded database would keep it. */
-const CLEANING_MEMORY = '16MB';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -20,6 +18,11 @@ const INSUFFICIENT_PRIVILEGE = '42501';
  */
 export async function deferIndexes(trx: Transaction<Tables>): Promise<void> {
   await sql`set local gin_pending_list_limit = ${sql.lit(PENDING_LIMIT)}`.execute(trx);
+}
+
+/** Empties the pending lists of all deferred indexes. Only the owner of the indexes may do this. */
+export async function emptyPendingLists(db: Db): Promise<void> {
+  for (const index of DEFERRED) await sql`select gin_clean_pending_list(${index}::regclass)`.execute(db);
 }
 
 /** Empties the pending lists while an import defers the indexes. */
@@ -42,14 +45,10 @@ export function pendingListCleaner(db: Db, defers: boolean): PendingListCleaner 
   const clean = async () => {
     const upTo = all;
     try {
-      await db.transaction().execute(async (trx) => {
-        await sql`set local maintenance_work_mem = ${sql.lit(CLEANING_MEMORY)}`.execute(trx);
-        for (const index of DEFERRED)
-          await sql`select gin_clean_pending_list(${index}::regclass)`.execute(trx);
-      });
+      await emptyPendingLists(db);
       cleaned = upTo;
     } catch (error) {
-      // Only the owner of an index may do this; otherwise autovacuum does.
+      // Where another role owns the indexes, autovacuum does it.
       if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE) problem = error;
       cleaned = upTo;
     } finally {

@@ -101,7 +101,7 @@ function haveSame<Row>(rows: readonly Row[], get: (row: Row) => unknown): boolea
   const [first] = rows;
   if (first === undefined) return false;
   const value = get(first);
-  return rows.every((row) => get(row) === value);
+  return value !== undefined && rows.every((row) => get(row) === value);
 }
 
 function constantOf<Row>([first]: readonly Row[], { type, get }: Pick<SentColumn<Row>, 'type' | 'get'>) {

@@ -195,8 +195,8 @@ export class UnreadableInput extends Error {
 }
 
 /**
- * The records of a file, in order, a part of the file at a time: a reader waits for each part, not for each record. A part is read to its
- * end before the next. Both may throw `UnreadableInput`, with a message that says what is wrong and where.
+ * The records of a file, in order, a part of the file at a time: a reader waits for each part, not for each record. It must read a part to
+ * its end before it requests the next: they share state. Both may throw `UnreadableInput`, with a message that says what is wrong and where.
  */
 export type RecordParts = AsyncGenerator<Iterable<ImportRecord>>;
 

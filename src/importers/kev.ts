@@ -57,7 +57,8 @@ function readRecord(entry: Fields): RecordResult[] {
     requiredAction: shortTextOf(field(entry, 'requiredAction')),
   };
   const made = indicatorRecord(normalize('CVE', cve), stated);
-  return ['rejected' in made ? made : { ...made, kev }];
+  if (!('rejected' in made)) made.kev = kev;
+  return [made];
 }
 
 /** Returns a day; null: none that can be read, which is no reason to reject the entry. */

@@ -5,8 +5,11 @@ import { createImporter, fileInput } from './recognize.ts';
 
 // A worker thread that reads one file at a time and posts its records in batches, one batch per request.
 const port = parentPort as MessagePort;
-/** A batch ends with this many records, or once this much of the file was read for it, whichever comes first. */
-const BATCH = { records: 500, bytes: 1024 * 1024 };
+/**
+ * A batch ends with one of these: the number of its records, that of their tags, of which each record may have inherited many, or the
+ * bytes of the file that were read for it.
+ */
+const BATCH = { records: 500, tags: 5_000, bytes: 1024 * 1024 };
 let wanted = 0;
 let wake = () => {};
 
@@ -21,6 +24,7 @@ async function parse({ kind, options, fileName, path }: ParserTask): Promise<voi
   wanted = 0;
   let bytes = 0;
   let sentBytes = 0;
+  let tags = 0;
   let records: ImportRecord[] = [];
   const send = async () => {
     while (wanted === 0)
@@ -30,16 +34,20 @@ async function parse({ kind, options, fileName, path }: ParserTask): Promise<voi
     wanted--;
     post({ records, bytes });
     records = [];
+    tags = 0;
     sentBytes = bytes;
   };
   const onProgress = (read: number) => {
     bytes = read;
+    // Some importers read the file a second time from its beginning.
+    sentBytes = Math.min(sentBytes, read);
   };
   try {
     for await (const part of createImporter(kind, options).read(fileInput({ fileName, path, onProgress })))
       for (const record of part) {
-        const isFull = records.push(record) >= BATCH.records || bytes - sentBytes >= BATCH.bytes;
-        if (isFull) await send();
+        if ('tags' in record) tags += record.tags.length;
+        const isFull = records.push(record) >= BATCH.records || tags >= BATCH.tags;
+        if (isFull || bytes - sentBytes >= BATCH.bytes) await send();
       }
     await send();
     post({ end: 'complete' });

@@ -193,7 +193,7 @@ export function countryOf(value: unknown): string | null {
  * Returns `last`, but not before `first`: a sighting cannot end before it began (dates without a time of day
  * do that).
  */
-export function notBefore(first: Date | null, last: Date | null): Date | null {
+function notBefore(first: Date | null, last: Date | null): Date | null {
   return first !== null && last !== null && last < first ? first : last;
 }
 

@@ -43,7 +43,7 @@ const BATCH_BOUNDS = { least: 100, most: 5_000 };
 export interface ImportOptions extends Omit<ImportContext, 'db' | 'writer' | 'commits' | 'lastBatch'> {
   /** Default: the import may always write, and stores no undo data. */
   writer?: LeaseHolder;
-  /** No readers are served during this import: its batches may be as large as is fastest for the database. */
+  /** No readers are served by this embedded database during this import: its batches are as large as on PostgreSQL, and it defers indexes. */
   exclusive?: boolean;
   /** Ends the import between batches. */
   signal?: AbortSignal;
@@ -162,7 +162,7 @@ async function importAll(
  * exist. The embedded database has no autovacuum, and that of PostgreSQL runs once a minute, in which an empty table
  * can grow to tens of thousands of rows.
  */
-function statisticsOf({ db, counts, dryRun }: ImportContext, readersWait: boolean) {
+function statisticsOf({ db, counts, dryRun }: ImportContext, oneConnection: boolean) {
   let before = changedRecords(counts);
   let known: number | undefined;
   const updateAfter = async (share: number) => {
@@ -170,7 +170,7 @@ function statisticsOf({ db, counts, dryRun }: ImportContext, readersWait: boolea
     if (dryRun || changed < FIRST_STATISTICS) return;
     known ??= await knownIndicators(db);
     if (changed < known * share) return;
-    await updateStatistics(db, readersWait);
+    await updateStatistics(db, oneConnection);
     before += changed;
     known = undefined;
   };

@@ -256,7 +256,7 @@ function markCompleteStatements(importer: Importer, { repeated }: Copy): Importe
         record.kind === 'indicator' &&
         record.statedAt === null &&
         !repeated.has(indicatorId(record.type, record.normalized));
-      yield isCompleteStatement ? { ...record, isCompleteStatement } : record;
+      yield isCompleteStatement ? { isCompleteStatement, ...record } : record;
     }
   }
   return {

@@ -104,6 +104,41 @@ describe('opening the database', () => {
     await rm(dataDirectory, { recursive: true });
   });
 
+  it('empties the pending lists that a killed import left in the embedded database', async () => {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
+    const open = () => openDatabase({ url: undefined, dataDirectory, allowRemote: false, onIdleError });
+    const pages = async ({ db }: Database) => {
+      const { rows } = await sql`
+        select gin_clean_pending_list('indicator_search') + gin_clean_pending_list('indicator_tags') as pages`.execute(
+        db,
+      );
+      return rows;
+    };
+    const insert = async ({ db }: Database) => {
+      await sql`
+        insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at)
+        values ('00000000-0000-4000-8000-000000000001', 'Test', 'import', 'CLEAR', 50, 'LOW', now()) on conflict do nothing`.execute(
+        db,
+      );
+      await sql`
+        insert into indicator (id, number, type, value, normalized, confidence, severity, tlp, tags, source_id, first_seen, last_seen,
+          expires_at, for_detection, whitelisted, created_at, revision)
+        select gen_random_uuid(), coalesce(max(number), 0) + 1, 'DOMAIN', 'a.test', 'a.test', 50, 'LOW', 'CLEAR', '{tag}',
+          '00000000-0000-4000-8000-000000000001', now(), now(), null, true, false, now(), 1 from indicator`.execute(
+        db,
+      );
+    };
+    const first = await open();
+    await insert(first);
+    expect(await pages(first)).toEqual([{ pages: 2 }]);
+    await insert(first);
+    await first.close();
+    const second = await open();
+    expect(await pages(second)).toEqual([{ pages: 0 }]);
+    await second.close();
+    await rm(dataDirectory, { recursive: true });
+  });
+
   it('returns the same types and errors to a client process as to the owner', async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
     const open = (allowRemote: boolean) =>

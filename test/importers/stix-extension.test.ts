@@ -74,6 +74,14 @@ describe("an object with Tipline's STIX extension", () => {
     });
   });
 
+  it('has no last sighting before the first', async () => {
+    const [first, last] = ['2026-03-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'];
+    expect(await indicatorOf({}, { first_seen: first, last_seen: last })).toMatchObject({
+      firstSeen: new Date(first),
+      lastSeen: new Date(first),
+    });
+  });
+
   it('is rejected when a date in it cannot be parsed', async () => {
     expect(await recordsOf({}, { last_seen: 'yesterday' })).toMatchObject([
       { kind: 'rejected', reason: 'date not readable: last_seen' },

@@ -139,6 +139,19 @@ describe('an importer in a worker thread', () => {
     expect(seen).toEqual(['indicator']);
   });
 
+  it.each([
+    ['many tags', Array.from({ length: 1_000 }, (_, i) => `t${i}`).join(';'), ''],
+    ['long lines', 'one', 'x'.repeat(250_000)],
+  ])('gives few records with %s at a time', async (name, tags, comment) => {
+    const rows = Array.from({ length: 40 }, (_, i) => `n${i}.test-feed.net,${tags},${comment}\n`);
+    const path = fileOf(`${name}.csv`, `domain,tags,comment\n${rows.join('')}`);
+    const parts: number[] = [];
+    for await (const part of open('csv').read(fileInput({ path, fileName: path })))
+      parts.push([...part].length);
+    expect(parts.reduce((sum, length) => sum + length, 0)).toBe(40);
+    expect(Math.max(...parts)).toBeLessThanOrEqual(5);
+  });
+
   it('reads several files concurrently and sequentially', async () => {
     const paths = [1, 2, 3].map((i) => fileOf(`list-${i}.txt`, list.replaceAll('host', `host${i}`)));
     const importer = open('text');
