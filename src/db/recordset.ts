@@ -76,7 +76,7 @@ export function recordset<Row>(
     ({ parts, type, sending }) => sql`${`{${parts.join()}}`}::${sql.raw(sending?.type ?? type)}[]`,
   );
   const values = all.map(
-    (one) => sql`${constant.has(one) ? constantOf(rows, one) : valueOf(one)} as ${one.column}`,
+    (one) => sql`${constant.has(one) ? constantOf(rows, one) : madeOf(one)} as ${one.column}`,
   );
   return sql`(select ${sql.join(values)}
     from unnest(${sql.join(arrays)}) as sent (${sql.join(sent.map(({ column }) => column))})) as x`;
@@ -109,7 +109,8 @@ function constantOf<Row>([first]: readonly Row[], { type, get }: Pick<SentColumn
   return sql`${value === null ? null : textOf(value, type)}::${sql.raw(type)}`;
 }
 
-const valueOf = ({ column, sending }: { column: RawBuilder<unknown>; sending: Sending | undefined }) =>
+/** Returns the value of a column of a row, made from its element. */
+const madeOf = ({ column, sending }: { column: RawBuilder<unknown>; sending: Sending | undefined }) =>
   sending?.value(column) ?? column;
 
 /** Returns an element of an array in PostgreSQL's text format (section 8.15.6 of its manual). */
