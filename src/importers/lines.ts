@@ -32,9 +32,9 @@ export async function* readLines(input: ImportInput, maxBytes: number): AsyncGen
     if (parts.length > 64) parts = [Buffer.concat(parts)];
   };
   const take = (): Line => {
-    const [bytes = Buffer.alloc(0), ...more] = parts;
-    const whole = more.length > 0 ? Buffer.concat(parts) : bytes;
-    const line = toLine(whole, ++number, size > maxBytes ? maxBytes : null);
+    const [first] = parts;
+    const bytes = first && parts.length === 1 ? first : Buffer.concat(parts);
+    const line = toLine(bytes, ++number, size > maxBytes ? maxBytes : null);
     parts = [];
     size = 0;
     return line;

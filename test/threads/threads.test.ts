@@ -152,6 +152,23 @@ describe('an importer in a worker thread', () => {
     expect(Math.max(...parts)).toBeLessThanOrEqual(5);
   });
 
+  it('gives few large records at a time after it has read the file a second time', async () => {
+    const id = (type: string, n: number) => `${type}--00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+    const marking = { type: 'marking-definition', id: id('marking-definition', 1), definition_type: 'tlp' };
+    const indicators = Array.from({ length: 40 }, (_, n) => ({
+      ...{ type: 'indicator', id: id('indicator', n), pattern_type: 'stix' },
+      ...{ pattern: `[domain-name:value = 'n${n}.test-feed.net']`, description: 'x'.repeat(250_000) },
+      object_marking_refs: [marking.id],
+    }));
+    const objects = [...indicators, { ...marking, definition: { tlp: 'green' } }];
+    const path = fileOf('marked.json', JSON.stringify({ type: 'bundle', objects }));
+    const parts: number[] = [];
+    for await (const part of open('stix').read(fileInput({ path, fileName: path })))
+      parts.push([...part].length);
+    expect(parts.reduce((sum, length) => sum + length, 0)).toBe(40);
+    expect(Math.max(...parts)).toBeLessThanOrEqual(5);
+  });
+
   it('reads several files concurrently and sequentially', async () => {
     const paths = [1, 2, 3].map((i) => fileOf(`list-${i}.txt`, list.replaceAll('host', `host${i}`)));
     const importer = open('text');
