@@ -56,6 +56,7 @@ const filters = fc.record(
     exploited: fc.boolean(),
     minEpss: fc.constantFrom(0, 0.2, 0.6, 1),
     since: fc.constantFrom(new Date(NOW.getTime() - 5 * HOUR).toISOString()),
+    source: fc.constantFrom('Test', 'Other', 'None'),
   },
   { requiredKeys: [] },
 );
@@ -74,6 +75,7 @@ const page = fc.record({
 
 onEveryEngine((engine) => {
   let harness: Harness;
+  const sourceIds = new Map<string, string>();
   beforeAll(async () => {
     harness = await startHarness(engine);
     // Most of the segments' counts have to be corrected.
@@ -83,6 +85,15 @@ onEveryEngine((engine) => {
     await harness.load(before);
     await countSegments(harness.db, new Date(NOW.getTime() + 10_000), { size: 5, kept: 5 });
     await harness.load([...records, ...scores]);
+    await harness.load(
+      records
+        .filter((_, i) => i % 4 === 3)
+        .map((record, i) => ({ ...record, tlp: TLPS[i % TLPS.length] ?? 'RED' })),
+      'Other',
+    );
+    await harness.load([], 'None');
+    const sources = await harness.db.selectFrom('source').select(['id', 'name']).execute();
+    for (const { id, name } of sources) sourceIds.set(name, id);
   });
   afterAll(() => harness.close());
 
@@ -107,6 +118,8 @@ onEveryEngine((engine) => {
         and (${wanted.exploited ?? null}::boolean is null or (kev is not null) = ${wanted.exploited ?? true})
         and (${wanted.minEpss ?? null}::float8 is null or (epss ->> 'score')::float8 >= ${wanted.minEpss ?? 0}::float8)
         and (${wanted.since ?? null}::text is null or last_seen >= ${wanted.since ?? NOW}::timestamptz)
+        and (${wanted.sourceId ?? null}::text is null or exists (select from indicator_source as said
+          where said.indicator_number = indicator.number and said.source_id = ${wanted.sourceId ?? null}::uuid and said.tlp <= ${ceiling}::tlp))
       order by ${sql.raw(`${column} ${ascending ? 'asc' : 'desc'}${by === 'epss' ? ' nulls last' : ''}`)}, last_seen desc, id`.execute(
       harness.db,
     );
@@ -117,9 +130,13 @@ onEveryEngine((engine) => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({ filters, bounds, page, ceiling: fc.constantFrom(...TLPS), later: fc.nat(120) }),
-        async ({ filters: wanted, bounds: within, page: asked, ceiling, later }) => {
+        async ({ filters: { source, ...wanted }, bounds: within, page: asked, ceiling, later }) => {
           const now = new Date(NOW.getTime() + later * 500);
-          const of = { principal: { tlpCeiling: ceiling, now }, filters: wanted as IndicatorFilters };
+          const sourceId = source === undefined ? undefined : sourceIds.get(source);
+          const of = {
+            principal: { tlpCeiling: ceiling, now },
+            filters: { ...wanted, ...(sourceId && { sourceId }) } as IndicatorFilters,
+          };
           const { sort, ...plain } = asked;
           const given = await readPage(
             harness.db,
