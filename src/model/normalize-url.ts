@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import {
   isIpv4,
   isNetwork,
@@ -99,7 +99,8 @@ function parse(text: string): URL | null {
 /** Not by URL.canParse: once optimized, on Node 20 and 22, it rejects names with Latin-1 letters. */
 function urlOrNull(text: string): URL | null {
   try {
-    return new URL(text);
+    const url = new URL(text);
+    return hasValidLabels(url.hostname) ? url : null;
   } catch {
     return null;
   }
@@ -147,6 +148,7 @@ const TOP_LEVEL = /^[a-z][a-z0-9-]*[a-z0-9]$/;
 // Names that need no further check: two or more plain labels and a top level of letters.
 const PLAIN_NAME = /^[a-z0-9][a-z0-9_-]{0,62}\.(?:[a-z0-9_-]{1,63}\.){0,8}[a-z]{2,24}$/;
 const INTERNATIONAL = /[^\p{ASCII}]|xn--/u;
+const A_LABEL = /(?:^|\.)xn--/;
 const INTERNATIONAL_NAME = /^(?:[a-z0-9._-]|[^\p{ASCII}])+$/u;
 const WILDCARD = /^(?=.*\*)[a-z0-9_.*-]+$/;
 const AN_ADDRESS = 'an IP address, not a domain';
@@ -179,7 +181,20 @@ export function asciiName(text: string): string {
   if (!INTERNATIONAL.test(name) || name.length > MAX_UNICODE_LENGTH) return name;
   // domainToASCII stops at / ? # and decodes %, so only characters of names may reach it.
   if (!INTERNATIONAL_NAME.test(name)) return '';
-  return withoutTrailingDot(domainToASCII(name) || domainToASCII(withoutJoiners(name)));
+  const ascii = withoutTrailingDot(domainToASCII(name) || domainToASCII(withoutJoiners(name)));
+  return hasValidLabels(ascii) ? ascii : '';
+}
+
+/**
+ * Returns whether the A-labels of a host are those of U-labels (RFC 5890, 2.3.2.1). Node.js 24 leaves any others as they are, 20 and 22
+ * reject most: the same value must have the same identity on all of them.
+ */
+function hasValidLabels(host: string): boolean {
+  // Schemes other than those of the WHATWG URL keep the case of the host.
+  const name = host.toLowerCase();
+  if (!name.includes('xn--')) return true;
+  const unicode = domainToUnicode(name);
+  return !A_LABEL.test(unicode) && domainToASCII(unicode) === name;
 }
 
 function withoutTrailingDot(name: string): string {

@@ -46,6 +46,9 @@ describe('DOMAIN', () => {
     ['evil%2ecom', 'not a valid domain'],
     ['münchen?.de', 'not a valid domain'],
     ['xn--a.com', 'not a valid domain'],
+    ['xn--ab-.com', 'not a valid domain'],
+    ['www.XN--A.com', 'not a valid domain'],
+    ['xn--xn--a-.com', 'not a valid domain'],
     [`${LABEL_OF_63}a.com`, 'domain label longer than 63 characters'],
     [`${`${LABEL_OF_63}.`.repeat(4)}com`, 'domain longer than 253 characters'],
   ])('%j is rejected: %s', (raw, reason) => expectRejected('DOMAIN', raw, reason));

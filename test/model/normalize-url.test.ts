@@ -52,6 +52,8 @@ describe('URL', () => {
     ['http://evil.com:99999/', 'not a valid URL'],
     ['http://exa<mple.com/', 'not a valid URL'],
     ['http://xn--a.com/', 'not a valid URL'],
+    ['http://xn--ab-.com/', 'not a valid URL'],
+    ['ftps://xn--a.com/', 'not a valid URL'],
     ['//evil.com/x', 'not a valid URL'],
     ['/tbl_add.php', 'not a valid URL'],
     ['text/html', 'not a valid URL'],
