@@ -187,7 +187,7 @@ export function asciiName(text: string): string {
 
 /**
  * Returns whether the A-labels of a host are those of U-labels (RFC 5890, 2.3.2.1). Node.js 24 leaves any others as they are, 20 and 22
- * reject most: the same value must have the same identity on all of them.
+ * reject most: the same value must have the same identity on all of them. Only 24 also checks the rules for right-to-left text (RFC 5893).
  */
 function hasValidLabels(host: string): boolean {
   // Schemes other than those of the WHATWG URL keep the case of the host.
