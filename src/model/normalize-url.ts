@@ -1,4 +1,5 @@
-import { domainToASCII, domainToUnicode } from 'node:url';
+import { domainToASCII } from 'node:url';
+import { toUnicode } from 'tr46';
 import {
   isIpv4,
   isNetwork,
@@ -148,7 +149,6 @@ const TOP_LEVEL = /^[a-z][a-z0-9-]*[a-z0-9]$/;
 // Names that need no further check: two or more plain labels and a top level of letters.
 const PLAIN_NAME = /^[a-z0-9][a-z0-9_-]{0,62}\.(?:[a-z0-9_-]{1,63}\.){0,8}[a-z]{2,24}$/;
 const INTERNATIONAL = /[^\p{ASCII}]|xn--/u;
-const A_LABEL = /(?:^|\.)xn--/;
 const INTERNATIONAL_NAME = /^(?:[a-z0-9._-]|[^\p{ASCII}])+$/u;
 const WILDCARD = /^(?=.*\*)[a-z0-9_.*-]+$/;
 const AN_ADDRESS = 'an IP address, not a domain';
@@ -181,20 +181,25 @@ export function asciiName(text: string): string {
   if (!INTERNATIONAL.test(name) || name.length > MAX_UNICODE_LENGTH) return name;
   // domainToASCII stops at / ? # and decodes %, so only characters of names may reach it.
   if (!INTERNATIONAL_NAME.test(name)) return '';
-  const ascii = withoutTrailingDot(domainToASCII(name) || domainToASCII(withoutJoiners(name)));
+  return aLabels(name) || aLabels(withoutJoiners(name));
+}
+
+function aLabels(name: string): string {
+  const ascii = withoutTrailingDot(domainToASCII(name));
   return hasValidLabels(ascii) ? ascii : '';
 }
 
 /**
- * Returns whether the A-labels of a host are those of U-labels (RFC 5890, 2.3.2.1). Node.js 24 leaves any others as they are, 20 and 22
- * reject most: the same value must have the same identity on all of them. Only 24 also checks the rules for right-to-left text (RFC 5893).
+ * Returns whether the A-labels of a host are those of U-labels (RFC 5890, 2.3.2.1) that UTS #46 allows, with the rules for right-to-left
+ * text (RFC 5893). Versions of Node.js differ: 24 leaves any other A-labels as they are, 20 and 22 reject most but not by those rules. The
+ * same value must have the same identity on all of them.
  */
 function hasValidLabels(host: string): boolean {
   // Schemes other than those of the WHATWG URL keep the case of the host.
   const name = host.toLowerCase();
   if (!name.includes('xn--')) return true;
-  const unicode = domainToUnicode(name);
-  return !A_LABEL.test(unicode) && domainToASCII(unicode) === name;
+  const { domain, error } = toUnicode(name, { checkBidi: true, checkJoiners: true });
+  return !error && domainToASCII(domain) === name;
 }
 
 function withoutTrailingDot(name: string): string {

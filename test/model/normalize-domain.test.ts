@@ -19,6 +19,8 @@ describe('DOMAIN', () => {
     ['münchen.de', 'xn--mnchen-3ya.de'],
     ['МОСКВА.РФ', 'xn--80adxhks.xn--p1ai'],
     ['evil。com', 'evil.com'],
+    ['\u05d0\u05d1\u05d2.com', 'xn--4dbcd.com'],
+    ['\u05d01.com', 'xn--1-zhc.com'],
     ['xn--80ak6aa92e.com', 'xn--80ak6aa92e.com'],
     ['1.2.3.4.com', '1.2.3.4.com'],
     ['abc.b32.i2p', 'abc.b32.i2p'],
@@ -49,6 +51,13 @@ describe('DOMAIN', () => {
     ['xn--ab-.com', 'not a valid domain'],
     ['www.XN--A.com', 'not a valid domain'],
     ['xn--xn--a-.com', 'not a valid domain'],
+    // RFC 5893 §2: a label with right-to-left text begins with a letter of a direction and does not mix directions.
+    ['\u0660.com', 'not a valid domain'],
+    ['a\u05d0.com', 'not a valid domain'],
+    ['\u05d0a.com', 'not a valid domain'],
+    ['xn--a-zhc.com', 'not a valid domain'],
+    // Its digits as a whole are allowed, but not European and Arabic-Indic ones together.
+    ['\u05d01\u0660.com', 'not a valid domain'],
     [`${LABEL_OF_63}a.com`, 'domain label longer than 63 characters'],
     [`${`${LABEL_OF_63}.`.repeat(4)}com`, 'domain longer than 253 characters'],
   ])('%j is rejected: %s', (raw, reason) => expectRejected('DOMAIN', raw, reason));
