@@ -27,6 +27,10 @@ const CAMPAIGN_SUMMARY = `insert into campaign_summary
   select c.campaign_id, greatest(c.tlp, i.tlp), count(*)
   from indicator_summary_expiry as last, indicator_campaign as c join indicator as i on i.id = c.indicator_id
   where is_summed(i.whitelisted, i.expires_at, i.id, last) group by 1, 2`;
+const SOURCE_SUMMARY = `insert into source_summary
+  select s.source_id, i.type, i.severity, greatest(s.tlp, i.tlp), i.confidence, count(*)
+  from indicator_summary_expiry as last, indicator_source as s join indicator as i on i.number = s.indicator_number
+  where is_summed(i.whitelisted, i.expires_at, i.id, last) group by 1, 2, 3, 4, 5`;
 const SOURCE_COLUMNS = 'id name kind default_tlp default_confidence default_severity created_at';
 export const INDICATOR_COLUMNS =
   'id number type value normalized search_text confidence severity tlp tags source_id first_seen last_seen expires_at for_detection whitelisted expired created_at revision';
@@ -58,6 +62,7 @@ export async function generate(url, count, log = () => {}) {
   await client.query(TAG_SUMMARY);
   await client.query(CAMPAIGNS);
   await client.query(CAMPAIGN_SUMMARY);
+  await client.query(SOURCE_SUMMARY);
   // As autovacuum would: index-only scans need pages that are marked as all-visible.
   await client.query('vacuum (analyze)');
   const filled = await openDatabase({ url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });

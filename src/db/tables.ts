@@ -132,6 +132,14 @@ export interface Tables {
   first_seen_segment_tag: { tag: string; first_seen: Date; counts: number[] };
   list_segment_tag: { tag: string; last_seen: Date; id: string; counts: number[] };
   campaign_summary: { campaign_id: string; tlp: Tlp; count: number };
+  source_summary: {
+    source_id: string;
+    type: IndicatorType;
+    severity: Severity;
+    tlp: Tlp;
+    confidence: number;
+    count: number;
+  };
   import_run: {
     id: string;
     source: string;

@@ -17,6 +17,8 @@ export type MarkedTable =
   | 'indicator_tag_summary'
   /** The same sums for each campaign, by the marking that shows both the indicator and its link. */
   | 'campaign_summary'
+  /** The same sums for each source, by the TLP that shows both the indicator and the source's statement about it. */
+  | 'source_summary'
   /** Links of indicators to campaigns, by any kind of relationship. */
   | 'indicator_campaign'
   /** Indicators by which the sums differ from those that have not expired at a time. */

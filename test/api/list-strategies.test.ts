@@ -73,6 +73,7 @@ const bounds = fc.record({
   materialize: fc.nat(20),
   scanFirst: fc.nat(20),
   scanFirstSorted: fc.nat(20),
+  materializeStated: fc.nat(5),
   deep: fc.nat(20),
   changes: fc.constantFrom(1, 40, 1_000),
 });

@@ -174,7 +174,14 @@ onEveryEngine((engine) => {
             filters: filters as IndicatorFilters,
             page: page as SortedPage,
           };
-          const bounds = { materialize: 10, scanFirst, scanFirstSorted: scanFirst, deep: 0, changes: 1_000 };
+          const bounds = {
+            materialize: 10,
+            materializeStated: 5,
+            scanFirst,
+            scanFirstSorted: scanFirst,
+            deep: 0,
+            changes: 1_000,
+          };
           const { total, rows } = await readSortedPage(
             harness.db,
             of,

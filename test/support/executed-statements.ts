@@ -12,7 +12,7 @@ interface Asked {
 }
 
 const TABLES =
-  'indicator|indicator_summary|indicator_tag_summary|campaign_summary|indicator_campaign|indicator_source|entity_source|actor|campaign|technique|software|report|relationship';
+  'indicator|indicator_summary|indicator_tag_summary|campaign_summary|source_summary|indicator_campaign|indicator_source|entity_source|actor|campaign|technique|software|report|relationship';
 const READ = new RegExp(
   `\\b(?:from|join)\\s+"?(${TABLES})"?(?![\\w(])(?:\\s+(?:as\\s+)?"?(?!(?:where|on|join|left|right|inner|cross|order|group|limit|union|for|using|natural|full|window|having|offset)\\b)(\\w+)"?)?`,
   'g',

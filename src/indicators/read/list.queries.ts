@@ -60,8 +60,11 @@ const ROW_OF_SHOWN = sql`(select * from indicator where indicator.id = shown.id 
 export interface Bounds {
   /** The maximum number of matches to materialize; with more, a scan until the page is full is faster. */
   materialize: number;
-  /** The maximum number of indicators that `scan-first` reads before the next strategy is used, in the default order and in others. */
+  /** The maximum number of a source's matches to materialize before a scan is tried: all statements of the source are read for them. */
+  materializeStated: number;
+  /** The maximum number of indicators that `scan-first` reads before the next strategy is used. */
   scanFirst: number;
+  /** The same in other orders than the default one, and for the matches of a source. */
   scanFirstSorted: number;
   /** The offset from which on a page is read from a counted segment or from the nearer end of the index. */
   deep: number;
@@ -70,6 +73,7 @@ export interface Bounds {
 }
 export const BOUNDS: Bounds = {
   materialize: 10_000,
+  materializeStated: 1_000,
   scanFirst: 200_000,
   scanFirstSorted: 20_000,
   deep: 2_000,
@@ -242,7 +246,7 @@ async function possibleStrategies(db: Db, of: PageQuery, bounds: Bounds): Promis
   if (tag !== undefined && isForSegments(of, bounds) && (await isCountedTag(db, tag)))
     return ['segments', ...strategies(of, bounds)];
   const gram = of.visibility ? undefined : gramOf(of.filters);
-  const possible = await withoutTooMany(db, of, strategies(of, bounds), bounds);
+  const possible = await orderedByTotal(db, of, strategies(of, bounds), bounds);
   if (gram === undefined) return possible;
   const listing = await listingOf(db, gram);
   if (listing === 'all') return ['listed-gram', ...possible];
@@ -251,10 +255,10 @@ async function possibleStrategies(db: Db, of: PageQuery, bounds: Bounds): Promis
 }
 
 /**
- * Returns the strategies without `materialize` if summaries count too many matches for it. The total of the page comes from the
- * statement of the page, and has its snapshot.
+ * Returns the strategies without `materialize`, or with it after `scan-first`, if summaries count too many matches for it. The total of the
+ * page comes from the statement of the page, and has its snapshot.
  */
-async function withoutTooMany(
+async function orderedByTotal(
   db: Db,
   { principal, filters, visibility }: PageQuery,
   possible: [Strategy, ...Strategy[]],
@@ -265,7 +269,10 @@ async function withoutTooMany(
   const query = countMatches(principal, filters).compile(db);
   const prepared = prepare(query, { name: 'indicator_totals', plan: 'generic' });
   const { rows } = await db.executeQuery<{ total: number }>(prepared);
-  return (rows[0]?.total ?? 0) > bounds.materialize ? possible.slice(1) : possible;
+  const total = rows[0]?.total ?? 0;
+  if (total > bounds.materialize) return possible.slice(1);
+  const isLate = filters.sourceId !== undefined && total > bounds.materializeStated;
+  return isLate && possible.includes('scan-first') ? ['scan-first', 'materialize', 'sorted'] : possible;
 }
 
 function isWhole(
@@ -395,7 +402,7 @@ function nearest(
     conditions: [visibility, ...listedConditions(filters)],
     columns: sql`*`,
     order: sorted(page),
-    limit: sql.lit(page.sort ? bounds.scanFirstSorted : bounds.scanFirst),
+    limit: sql.lit(page.sort || filters.sourceId ? bounds.scanFirstSorted : bounds.scanFirst),
   });
   return sql`select id, last_seen, first_seen, confidence, severity, epss from (${first}
     ) as indicator where ${sql.join([sql`true`, ...otherConditions(filters, principal)], sql` and `)}`;

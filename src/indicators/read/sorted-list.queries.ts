@@ -150,7 +150,7 @@ async function countsByValue(
   by: 'severity' | 'confidence',
   bounds: Bounds,
 ): Promise<{ value: string; count: number }[] | undefined> {
-  const isSummed = by === 'severity' ? isCountable(filters) : coveredBySummary(filters);
+  const isSummed = isCountable(filters) && (by === 'severity' || filters.tag === undefined);
   if (isSummed) return (await countByValue(principal, filters, by).execute(db)).rows;
   if (!(await isCounted(db, { ...filters, [by]: filters[by] ?? 0 }))) return undefined;
   const values = filters[by] === undefined ? VALUES[by](filters) : [filters[by]];
@@ -189,7 +189,8 @@ async function readByValue<More>(
       };
       const scanned = (Math.min(before + wanted, count - before) / count) * total;
       const isWhole = filters.tag === undefined ? scanned > count * ENTRIES_A_ROW : count < FEW;
-      const read = await readPage(db, part, more, bounds, undefined, isWhole ? 'sorted' : undefined);
+      const only = isWhole && filters.sourceId === undefined ? 'sorted' : undefined;
+      const read = await readPage(db, part, more, bounds, undefined, only);
       rows.push(...read.rows);
     }
     before = Math.max(0, before - count);

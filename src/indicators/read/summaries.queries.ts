@@ -43,14 +43,15 @@ export function summaries(principal: Principal, filters: IndicatorFilters): RawB
     select type, tlp, for_detection, n, ${ROW_HASH} from ${summaryCorrection(principal)} where ${conditions}`;
 }
 
-/** Returns whether `countedFrom` can count the matches of these filters. */
-export function isCountable(filters: IndicatorFilters): boolean {
-  const { tag, ...others } = filters;
-  return coveredBySummary(others) && (tag === undefined || isCountedByTag(others));
+/** Returns whether `countMatches` can count the matches of these filters. */
+export function isCountable({ tag, sourceId, ...others }: IndicatorFilters): boolean {
+  if (!coveredBySummary(others)) return false;
+  if (sourceId !== undefined) return tag === undefined && others.forDetection === undefined;
+  return tag === undefined || isSummedByTag(others);
 }
 
 /** Returns whether the summary table of tags, which has fewer columns, can count the matches. */
-function isCountedByTag({ minConfidence, confidence, forDetection }: IndicatorFilters): boolean {
+function isSummedByTag({ minConfidence, confidence, forDetection }: IndicatorFilters): boolean {
   return minConfidence === undefined && confidence === undefined && forDetection === undefined;
 }
 
@@ -59,19 +60,17 @@ const EVERY_TAG = '';
 
 /**
  * Returns the query of the number of matches visible to the principal, as `total`. It reads summaries and the
- * correction like `summaries`; where it can, it reads the summary table of tags.
+ * correction like `summaries`; where it can, it reads the summary table of tags or of sources.
  */
-export function countMatches(
-  principal: Principal,
-  { tag, ...filters }: IndicatorFilters,
-): RawBuilder<{ total: number }> {
-  const table = isCountedByTag(filters) ? 'indicator_tag_summary' : 'indicator_summary';
-  const conditions = sql.join(summaryConditions(filters), sql` and `);
-  const ofTag = table === 'indicator_tag_summary' ? sql`tag = ${tag ?? EVERY_TAG}` : sql`true`;
-  const tagged = tag === undefined ? sql`true` : sql`tags @> array[${tag}]::text[]`;
+export function countMatches(principal: Principal, filters: IndicatorFilters): RawBuilder<{ total: number }> {
+  const { sums, correction } = countedRows(
+    principal,
+    filters,
+    isSummedByTag(filters) ? 'indicator_tag_summary' : 'indicator_summary',
+  );
   return sql`select (
-    (select coalesce(sum(count), 0) from ${sql.table(table)} where ${ofTag} and ${visible(table, principal)} and ${conditions})
-    + (select coalesce(sum(n), 0) from ${summaryCorrection(principal)} where ${tagged} and ${conditions})
+    (select coalesce(sum(count), 0) ${sums})
+    + (select coalesce(sum(n), 0) ${correction})
   )::bigint as total`;
 }
 
@@ -81,22 +80,50 @@ export function countMatches(
  */
 export function countByValue(
   principal: Principal,
-  { tag, ...filters }: IndicatorFilters,
+  filters: IndicatorFilters,
   column: 'severity' | 'confidence',
 ): RawBuilder<{ value: string; count: number }> {
-  const conditions = sql.join(summaryConditions(filters), sql` and `);
-  const table = tag === undefined ? 'indicator_summary' : 'indicator_tag_summary';
-  const ofTag = tag === undefined ? sql`true` : sql`tag = ${tag}`;
-  const tagged = tag === undefined ? sql`true` : sql`tags @> array[${tag}]::text[]`;
+  const { sums, correction } = countedRows(principal, filters, 'indicator_summary');
   return sql`
     select value::text, sum(count)::bigint as count
     from (
-      select ${sql.ref(column)} as value, count from ${sql.table(table)}
-      where ${ofTag} and ${visible(table, principal)} and ${conditions}
+      select ${sql.ref(column)} as value, count ${sums}
       union all
-      select ${sql.ref(column)}, n from ${summaryCorrection(principal)} where ${tagged} and ${conditions}
+      select ${sql.ref(column)}, n ${correction}
     ) as counted
     group by counted.value order by counted.value`;
+}
+
+/**
+ * Returns the FROM and WHERE clauses of the rows of a summary table that count the matches visible to the principal, and of the correction.
+ * @param ofAll the table for filters without a tag and a source
+ */
+function countedRows(
+  principal: Principal,
+  { tag, sourceId, ...filters }: IndicatorFilters,
+  ofAll: 'indicator_summary' | 'indicator_tag_summary',
+): Record<'sums' | 'correction', RawBuilder<unknown>> {
+  const conditions = sql.join(summaryConditions(filters), sql` and `);
+  const rows = (
+    table: 'indicator_summary' | 'indicator_tag_summary' | 'source_summary',
+    isSummed: RawBuilder<unknown>,
+    isCorrected: RawBuilder<unknown>,
+  ) => ({
+    sums: sql`from ${sql.table(table)} where ${isSummed} and ${visible(table, principal)} and ${conditions}`,
+    correction: sql`from ${summaryCorrection(principal)} where ${isCorrected} and ${conditions}`,
+  });
+  if (sourceId !== undefined)
+    return rows('source_summary', sql`source_id = ${sourceId}::uuid`, isStatedBy(sourceId, principal));
+  if (tag !== undefined)
+    return rows('indicator_tag_summary', sql`tag = ${tag}`, sql`tags @> array[${tag}]::text[]`);
+  const isSummed = ofAll === 'indicator_summary' ? sql`true` : sql`tag = ${EVERY_TAG}`;
+  return rows(ofAll, isSummed, sql`true`);
+}
+
+/** Returns the condition for a row of the correction that the source has a statement about it that is visible to the principal. */
+function isStatedBy(sourceId: string, principal: Principal) {
+  return sql`exists (select from indicator_source as said where said.indicator_number = indicator.number
+    and said.source_id = ${sourceId}::uuid and ${visible('indicator_source', principal, 'said')})`;
 }
 
 /** Returns the conditions on columns that both the summary tables and the correction have. */
