@@ -3,7 +3,16 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type Exit, run } from '../support/processes.ts';
-import { createKey, type Service, SOUND, serve, storeFacts, total, withStore } from '../support/service.ts';
+import {
+  createKey,
+  emptyStore,
+  type Service,
+  SOUND,
+  serve,
+  storeFacts,
+  total,
+  withStore,
+} from '../support/service.ts';
 import { bundleOf, csvOf, inputFile, linkedBundle, stixIndicator } from './inputs.ts';
 
 const COUNTS = ['read', 'new', 'updated', 'unchanged', 'rejected'];
@@ -215,7 +224,7 @@ describe('tipline import, beside a running server on the embedded database', () 
 });
 
 describe('tipline import without a server', () => {
-  const env = () => ({ TIPLINE_DATA_DIR: temporaryDirectory() });
+  const env = () => ({ TIPLINE_DATA_DIR: emptyStore() });
 
   it('rejects a different default for an existing source', async () => {
     const settings = env();

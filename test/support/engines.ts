@@ -61,15 +61,25 @@ const WRITTEN =
     /,\s+/,
   );
 
-/** Truncating a table makes new files for it and its indexes: only those with rows are truncated. */
+/** The sums that triggers update. */
+const SUMS =
+  'indicator_summary, indicator_tag_summary, campaign_summary, source_summary, indicator_campaign'.split(
+    ', ',
+  );
+
+/** From so many rows on a table is truncated, which makes new files for it and its indexes, and plans of its statements are made again. */
+const MANY = 300;
+
 const EMPTY = `
   do $$
   declare
-    filled text;
+    large text;
   begin
-    select string_agg(name, ', ') into filled
-    from (${WRITTEN.map((table) => `select '${table}' as name where exists (select from ${table})`).join(' union all ')}) as written;
-    if filled is not null then execute 'truncate ' || filled || ' cascade'; end if;
+    perform set_config('session_replication_role', 'replica', true);
+    select string_agg(name, ', ') into large
+    from (${[...WRITTEN, ...SUMS].map((table) => `select '${table}' as name where exists (select from ${table} offset ${MANY})`).join(' union all ')}) as written;
+    if large is not null then execute 'truncate ' || large || ' cascade'; end if;
+    ${[...WRITTEN, ...SUMS].map((table) => `delete from ${table};`).join(' ')}
     update app_role set tlp_ceiling = (case name when 'viewer' then 'AMBER' when 'analyst' then 'AMBER_STRICT' else 'RED' end)::tlp;
     delete from meta where name <> 'installation';
     update whitelist_state set edition = gen_random_uuid(), lists_edition = gen_random_uuid(), applied = null, position = null;
