@@ -1,6 +1,10 @@
 -- For each source how many indicators it has statements about, as indicator_tag_summary counts those of a tag: they are not whitelisted and
 -- expire after the key of indicator_summary_expiry. The TLP is the greater of the statement's and the indicator's. Triggers on both tables
--- update it. A statement refers to an indicator that exists: no new indicator has statements.
+-- update it; none follows inserts of indicators: statements are written after their indicator, so that a new one has none.
+
+-- Writers wait from here on: those that have not committed would be missing from the sums.
+select from revision for update;
+
 create table source_summary (
   source_id uuid not null,
   type indicator_type not null,
@@ -10,6 +14,8 @@ create table source_summary (
   count bigint not null,
   primary key (source_id, type, severity, tlp, confidence)
 );
+
+create index source_summary_empty on source_summary (source_id) where count = 0;
 
 insert into source_summary
 select s.source_id, i.type, i.severity, greatest(s.tlp, i.tlp), i.confidence, count(*)
@@ -21,16 +27,15 @@ analyze source_summary;
 -- Checks that the indicators of new statements exist, and adds these statements to the sums: both read the same indicators.
 drop trigger indicator_source_indicators_checked on indicator_source;
 drop function check_indicators();
-create function add_to_source_summary() returns trigger language plpgsql
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-  as $$
+create function add_to_source_summary() returns trigger language plpgsql set enable_seqscan = off as $$
 declare
   is_complete boolean;
 begin
   with stated as materialized (
     select w.source_id, i.type, i.severity, greatest(w.tlp, i.tlp) as tlp, i.confidence,
       is_summed(i.whitelisted, i.expires_at, i.id, last) as summed, count(*) as count
-    from indicator_summary_expiry as last, written as w join indicator as i on i.number = w.indicator_number
+    from indicator_summary_expiry as last, written as w,
+      lateral (select * from indicator where number = w.indicator_number offset 0) as i
     group by 1, 2, 3, 4, 5, 6
   ), summed as (
     insert into source_summary as s
@@ -44,13 +49,12 @@ begin
   return null;
 end $$;
 
-create function take_from_source_summary() returns trigger language plpgsql
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-  as $$
+create function take_from_source_summary() returns trigger language plpgsql set enable_seqscan = off as $$
 begin
   insert into source_summary as s
   select r.source_id, i.type, i.severity, greatest(r.tlp, i.tlp), i.confidence, -count(*)
-  from indicator_summary_expiry as last, removed as r join indicator as i on i.number = r.indicator_number
+  from indicator_summary_expiry as last, removed as r,
+    lateral (select * from indicator where number = r.indicator_number offset 0) as i
   where is_summed(i.whitelisted, i.expires_at, i.id, last)
   group by 1, 2, 3, 4, 5
   on conflict (source_id, type, severity, tlp, confidence) do update set count = s.count + excluded.count;
@@ -59,13 +63,11 @@ begin
 end $$;
 
 -- Most updates leave the TLP of the statements as it was: nothing is looked up for those.
-create function change_source_summary() returns trigger language plpgsql
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-  as $$
-declare
-  is_any_empty boolean;
+create function change_source_summary() returns trigger language plpgsql set enable_seqscan = off as $$
 begin
-  with changed as (
+  insert into source_summary as s
+  select changed.source_id, i.type, i.severity, greatest(changed.tlp, i.tlp), i.confidence, sum(changed.n)
+  from indicator_summary_expiry as last, (
     select indicator_number, source_id, tlp, sum(n) as n
     from (
       select indicator_number, source_id, tlp, 1 as n from added
@@ -73,19 +75,11 @@ begin
       select indicator_number, source_id, tlp, -1 from removed
     ) as side
     group by indicator_number, source_id, tlp having sum(n) <> 0
-  ), summed as (
-    insert into source_summary as s
-    select changed.source_id, i.type, i.severity, greatest(changed.tlp, i.tlp), i.confidence, sum(changed.n)
-    from indicator_summary_expiry as last, changed join indicator as i on i.number = changed.indicator_number
-    where is_summed(i.whitelisted, i.expires_at, i.id, last)
-    group by 1, 2, 3, 4, 5 having sum(changed.n) <> 0
-    on conflict (source_id, type, severity, tlp, confidence) do update set count = s.count + excluded.count
-    returning s.count
-  )
-  select bool_or(count = 0) from summed into is_any_empty;
-  if is_any_empty then
-    delete from source_summary where count = 0;
-  end if;
+  ) as changed, lateral (select * from indicator where number = changed.indicator_number offset 0) as i
+  where is_summed(i.whitelisted, i.expires_at, i.id, last)
+  group by 1, 2, 3, 4, 5 having sum(changed.n) <> 0
+  on conflict (source_id, type, severity, tlp, confidence) do update set count = s.count + excluded.count;
+  delete from source_summary where count = 0;
   return null;
 end $$;
 
@@ -109,8 +103,6 @@ create trigger indicator_stated_emptied after truncate on indicator
 
 -- The sums of campaigns and of sources follow the same changes of indicators.
 create or replace function sum_changed() returns trigger language plpgsql set enable_seqscan = off as $$
-declare
-  is_any_empty boolean;
 begin
   with changed as materialized (
     select number, id, type, severity, tlp, confidence, sum(n) as n
@@ -128,19 +120,14 @@ begin
     from changed as i, lateral (select campaign_id, tlp from indicator_campaign where indicator_id = i.id offset 0) as c
     group by 1, 2 having sum(i.n) <> 0
     on conflict (campaign_id, tlp) do update set count = s.count + excluded.count
-  ), of_sources as (
-    insert into source_summary as s
-    select c.source_id, i.type, i.severity, greatest(c.tlp, i.tlp), i.confidence, sum(i.n)
-    from changed as i, lateral (select source_id, tlp from indicator_source where indicator_number = i.number offset 0) as c
-    group by 1, 2, 3, 4, 5 having sum(i.n) <> 0
-    on conflict (source_id, type, severity, tlp, confidence) do update set count = s.count + excluded.count
-    returning s.count
   )
-  select bool_or(count = 0) from of_sources into is_any_empty;
-  if is_any_empty then
-    delete from source_summary where count = 0;
-  end if;
+  insert into source_summary as s
+  select c.source_id, i.type, i.severity, greatest(c.tlp, i.tlp), i.confidence, sum(i.n)
+  from changed as i, lateral (select source_id, tlp from indicator_source where indicator_number = i.number offset 0) as c
+  group by 1, 2, 3, 4, 5 having sum(i.n) <> 0
+  on conflict (source_id, type, severity, tlp, confidence) do update set count = s.count + excluded.count;
   delete from campaign_summary where count = 0;
+  delete from source_summary where count = 0;
   return null;
 end $$;
 

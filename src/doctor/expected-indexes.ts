@@ -137,6 +137,7 @@ export const INDEXES: readonly string[] = [
   'source_hold_pkey',
   'source_name_key',
   'source_pkey',
+  'source_summary_empty',
   'source_summary_pkey',
   'technique_attack_id',
   'technique_change_number',

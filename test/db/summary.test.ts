@@ -152,7 +152,7 @@ onEveryEngine((engine) => {
           expect(given).toEqual(plain);
         }
       }),
-      runs(10),
+      runs(30),
     );
   });
 });

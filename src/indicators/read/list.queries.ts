@@ -64,7 +64,7 @@ export interface Bounds {
   materializeStated: number;
   /** The maximum number of indicators that `scan-first` reads before the next strategy is used. */
   scanFirst: number;
-  /** The same in other orders than the default one, and for the matches of a source. */
+  /** The same in other orders than the default one, and where `materialize` follows. */
   scanFirstSorted: number;
   /** The offset from which on a page is read from a counted segment or from the nearer end of the index. */
   deep: number;
@@ -115,10 +115,12 @@ export async function readPage<More>(
   only?: Strategy,
 ): Promise<ListPage<More>> {
   const possible = only ? [only] : await possibleStrategies(db, of, bounds);
+  const isFewFirst = possible[0] === 'scan-first' && possible[1] === 'materialize';
+  const within = isFewFirst ? { ...bounds, scanFirst: bounds.scanFirstSorted } : bounds;
   let hasScanned = false;
   for (const strategy of possible) {
     if (strategy === 'scan-first' && hasScanned) continue;
-    const query = pageQuery(db, of, strategy, more, bounds).compile(db);
+    const query = pageQuery(db, of, strategy, more, within).compile(db);
     const preparation = preparationOf(of, strategy, parseRaw !== undefined);
     const { rows: given } = await db.executeQuery(preparation ? prepare(query, preparation) : query);
     const rows = given.map((row) => (parseRaw && row instanceof RawRow ? parseRaw(row) : row));
@@ -402,7 +404,7 @@ function nearest(
     conditions: [visibility, ...listedConditions(filters)],
     columns: sql`*`,
     order: sorted(page),
-    limit: sql.lit(page.sort || filters.sourceId ? bounds.scanFirstSorted : bounds.scanFirst),
+    limit: sql.lit(page.sort ? bounds.scanFirstSorted : bounds.scanFirst),
   });
   return sql`select id, last_seen, first_seen, confidence, severity, epss from (${first}
     ) as indicator where ${sql.join([sql`true`, ...otherConditions(filters, principal)], sql` and `)}`;

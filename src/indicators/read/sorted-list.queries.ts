@@ -24,6 +24,8 @@ import { countByValue, coveredBySummary, isCountable } from './summaries.queries
 const FEW = 5_000;
 /** An indicator that is found by its value takes as long as so many entries of an index in the list's order. */
 const ENTRIES_A_ROW = 15;
+/** With more parts than this, the few matches of a source are read as a whole: its statements may be read for each part. */
+const MAX_PARTS = 3;
 
 type SortedRows<More> = Pick<ListPage<More>, 'total' | 'rows'>;
 
@@ -177,25 +179,39 @@ async function readByValue<More>(
   const counts = await countsByValue(db, of, by, bounds);
   if (!counts) return readPage(db, of, more, bounds);
   const total = counts.reduce((sum, { count }) => sum + count, 0);
+  const parts = partsOf(page, page.sort?.ascending ? counts : counts.reverse());
+  if (filters.sourceId !== undefined && parts.length > MAX_PARTS && total <= bounds.materialize)
+    return readPage(db, of, more, bounds);
   const rows: (IndicatorRow & More)[] = [];
+  for (const { value, count, before, pageSize } of parts) {
+    const part = {
+      principal,
+      filters: { ...filters, ...exactly(by, value) },
+      page: { page: 1, pageSize, before },
+    };
+    const scanned = (Math.min(before + pageSize, count - before) / count) * total;
+    const isWhole = filters.tag === undefined ? scanned > count * ENTRIES_A_ROW : count < FEW;
+    const only = isWhole && filters.sourceId === undefined ? 'sorted' : undefined;
+    const read = await readPage(db, part, more, bounds, undefined, only);
+    rows.push(...read.rows);
+  }
+  return { total, rows };
+}
+
+/** Returns the values that the rows of the page have, each with the number of its matches and the page of the list of these. */
+function partsOf(page: SortedPage, counts: readonly { value: string; count: number }[]) {
   let before = rowsBefore(page);
-  for (const { value, count } of page.sort?.ascending ? counts : counts.reverse()) {
-    const wanted = Math.min(page.pageSize - rows.length, count - before);
-    if (wanted > 0) {
-      const part = {
-        principal,
-        filters: { ...filters, ...exactly(by, value) },
-        page: { page: 1, pageSize: wanted, before },
-      };
-      const scanned = (Math.min(before + wanted, count - before) / count) * total;
-      const isWhole = filters.tag === undefined ? scanned > count * ENTRIES_A_ROW : count < FEW;
-      const only = isWhole && filters.sourceId === undefined ? 'sorted' : undefined;
-      const read = await readPage(db, part, more, bounds, undefined, only);
-      rows.push(...read.rows);
+  let missing = page.pageSize;
+  const parts: { value: string; count: number; before: number; pageSize: number }[] = [];
+  for (const { value, count } of counts) {
+    const pageSize = Math.min(missing, count - before);
+    if (pageSize > 0) {
+      parts.push({ value, count, before, pageSize });
+      missing -= pageSize;
     }
     before = Math.max(0, before - count);
   }
-  return { total, rows };
+  return parts;
 }
 
 const exactly = (by: 'severity' | 'confidence', value: string): IndicatorFilters =>
