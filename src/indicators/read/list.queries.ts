@@ -10,6 +10,7 @@ import {
   firstInListOrder,
   type IndicatorFilters,
   type IndicatorRow,
+  isStatedBy,
   listedConditions,
   matching,
   otherConditions,
@@ -406,8 +407,14 @@ function nearest(
     order: sorted(page),
     limit: sql.lit(page.sort ? bounds.scanFirstSorted : bounds.scanFirst),
   });
+  const { sourceId, ...others } = filters;
+  const conditions = [
+    sql`true`,
+    ...otherConditions(others, principal),
+    ...(sourceId ? [isStatedBy(sourceId, principal)] : []),
+  ];
   return sql`select id, last_seen, first_seen, confidence, severity, epss from (${first}
-    ) as indicator where ${sql.join([sql`true`, ...otherConditions(filters, principal)], sql` and `)}`;
+    ) as indicator where ${sql.join(conditions, sql` and `)}`;
 }
 
 /**

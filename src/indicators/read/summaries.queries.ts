@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Principal, summaryCorrection, visible } from '../../db/visibility.ts';
 import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
-import type { IndicatorFilters } from './indicators.queries.ts';
+import { type IndicatorFilters, isStatedBy } from './indicators.queries.ts';
 
 /** A hash of an indicator's state, which changes with every change of the indicator. */
 export const ROW_HASH = sql`indicator_hash(indicator.id, indicator.version, indicator.created_at, indicator.modified_at)`;
@@ -118,12 +118,6 @@ function countedRows(
     return rows('indicator_tag_summary', sql`tag = ${tag}`, sql`tags @> array[${tag}]::text[]`);
   const isSummed = ofAll === 'indicator_summary' ? sql`true` : sql`tag = ${EVERY_TAG}`;
   return rows(ofAll, isSummed, sql`true`);
-}
-
-/** Returns the condition for a row of the correction that the source has a statement about it that is visible to the principal. */
-function isStatedBy(sourceId: string, principal: Principal) {
-  return sql`exists (select from indicator_source as said where said.indicator_number = indicator.number
-    and said.source_id = ${sourceId}::uuid and ${visible('indicator_source', principal, 'said')})`;
 }
 
 /** Returns the conditions on columns that both the summary tables and the correction have. */
