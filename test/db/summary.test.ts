@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
 import { visible } from '../../src/db/visibility.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
+import type { IndicatorFilters } from '../../src/indicators/read/indicators.queries.ts';
 import { countMatches } from '../../src/indicators/read/summaries.queries.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
@@ -22,6 +23,7 @@ const writes = fc.array(
           value,
           severity: fc.constantFrom(...SEVERITIES),
           tlp: fc.constantFrom(...TLPS),
+          confidence: fc.constantFrom(20, 80),
           lives: fc.option(fc.nat(20)),
           tags: fc.subarray(['a', 'b', 'c']),
         }),
@@ -71,7 +73,7 @@ async function sums(db: Db) {
   };
 }
 
-/** The totals that the sums and their correction give at a time, and those that the rows give: of all, and of each source by severity. */
+/** The totals that the sums and their correction give at a time, and those that the rows give: of all, and of each source by severity and minimum confidence. */
 async function totals(db: Db, now: Date) {
   const given: number[] = [];
   const plain: number[] = [];
@@ -80,14 +82,15 @@ async function totals(db: Db, now: Date) {
     const principal = { tlpCeiling, now };
     const bySource = sources.flatMap(({ id }) => [
       { sourceId: id },
+      { sourceId: id, minConfidence: 50 },
       ...SEVERITIES.map((severity) => ({ sourceId: id, severity })),
     ]);
-    for (const filters of [{}, ...bySource]) {
+    for (const filters of [{}, ...bySource] as IndicatorFilters[]) {
       const { rows: counted } = await countMatches(principal, filters).execute(db);
-      const { severity = null, sourceId = null } = { severity: null, sourceId: null, ...filters };
+      const { severity = null, sourceId = null, minConfidence = 0 } = filters;
       const { rows } = await sql<{ total: number }>`
         select count(*) as total from indicator where ${visible('indicator', principal)}
-          and (${severity}::severity is null or severity = ${severity}::severity)
+          and confidence >= ${minConfidence} and (${severity}::severity is null or severity = ${severity}::severity)
           and (${sourceId}::uuid is null or exists (select from indicator_source as said
             where said.indicator_number = indicator.number and said.source_id = ${sourceId}::uuid
               and ${visible('indicator_source', principal, 'said')}))`.execute(db);

@@ -51,12 +51,12 @@ describe('DOMAIN', () => {
     ['xn--ab-.com', 'not a valid domain'],
     ['www.XN--A.com', 'not a valid domain'],
     ['xn--xn--a-.com', 'not a valid domain'],
-    // RFC 5893 §2: a label with right-to-left text begins with a letter of a direction and does not mix directions.
+    // RFC 5893 §2: a label with right-to-left text begins with a letter and does not mix directions.
     ['\u0660.com', 'not a valid domain'],
     ['a\u05d0.com', 'not a valid domain'],
     ['\u05d0a.com', 'not a valid domain'],
     ['xn--a-zhc.com', 'not a valid domain'],
-    // Its digits as a whole are allowed, but not European and Arabic-Indic ones together.
+    // Digits may follow, but not European and Arabic-Indic ones together.
     ['\u05d01\u0660.com', 'not a valid domain'],
     [`${LABEL_OF_63}a.com`, 'domain label longer than 63 characters'],
     [`${`${LABEL_OF_63}.`.repeat(4)}com`, 'domain longer than 253 characters'],

@@ -67,7 +67,7 @@ const SUMS =
     ', ',
   );
 
-/** From so many rows on a table is truncated, which makes new files for it and its indexes, and plans of its statements are made again. */
+/** A table with more rows is truncated. That makes new files for it and its indexes, and its statements are planned again. */
 const MANY = 300;
 
 const EMPTY = `
