@@ -30,6 +30,7 @@ const writes = fc.array(
         { minLength: 1, maxLength: 6 },
       ),
     }),
+    fc.record({ what: fc.constant('score' as const), value, confidence: fc.constantFrom(20, 80) }),
     fc.record({ what: fc.constantFrom('whitelist' as const, 'list' as const, 'delete' as const), value }),
     // Statements of both sources, in one statement of SQL.
     fc.record({ what: fc.constant('retract' as const), values: fc.uniqueArray(value, { minLength: 1 }) }),
@@ -139,6 +140,12 @@ onEveryEngine((engine) => {
               await sql`update indicator_source set tlp = ${step.tlp}::tlp where indicator_number in ${numbers}`.execute(
                 harness.db,
               );
+          } else if (step.what === 'score') {
+            await harness.db
+              .updateTable('indicator')
+              .set({ confidence: step.confidence })
+              .where('value', '=', nameOf(step.value))
+              .execute();
           } else if (step.what === 'delete') {
             await harness.db.deleteFrom('indicator').where('value', '=', nameOf(step.value)).execute();
           } else {
