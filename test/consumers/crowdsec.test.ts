@@ -203,7 +203,7 @@ describe.each(PROGRAMS)('%s', (_, bouncer, isHere) => {
         blocked = bouncer.blocked(directory, inNamespace).sort();
         return JSON.stringify(blocked) === JSON.stringify(expected);
       };
-      await until(what, isSame, 60_000).catch((error) => {
+      await until(what, isSame).catch((error) => {
         throw new Error(
           `${error.message}: ${JSON.stringify({ blocked, expected })}\n${running.at(-1)?.stdout().slice(-3000)}${running.at(-1)?.stderr().slice(-2000)}`,
         );

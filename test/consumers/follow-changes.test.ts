@@ -89,7 +89,7 @@ onEveryEngine((engine) => {
   }
 
   describe('the examples keep a copy equal to an export for a week', () => {
-    it('in TypeScript', { timeout: 60_000 }, async () => {
+    it('in TypeScript', async () => {
       const path = join(temporaryDirectory(), 'copy.json');
       await keepForAWeek(
         () => follow(base, path, FILTERS, key, true),
@@ -100,7 +100,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it.skipIf(python === null)('in Python', { timeout: 60_000 }, async () => {
+    it.skipIf(python === null)('in Python', async () => {
       const path = join(temporaryDirectory(), 'copy.db');
       const script = new URL('../../examples/follow_changes.py', import.meta.url).pathname;
       const env = { ...process.env, TIPLINE_KEY: key };

@@ -85,7 +85,7 @@ describe.skipIf(!existsSync(REAL_DATA))('a round trip of real data', () => {
     filesIn('misp/events', 'misp/feed-tweetfeed').filter(
       (file) => file.endsWith('.json') && !file.endsWith('manifest.json'),
     ),
-  )('of %s loses nothing unnamed', { timeout: 60_000 }, async (file) => {
+  )('of %s loses nothing unnamed', async (file) => {
     const { records } = await runImporter(mispImporter, inputOf(file));
     await harness.load(records, file);
     const content = (await readJson(file)) as { Event?: Event; response?: { Event: Event }[] };
@@ -139,7 +139,6 @@ describe.skipIf(!existsSync(REAL_DATA))('a round trip of real data', () => {
 
   it.each(filesIn('stix20', 'stix21').filter((file) => !file.includes('manifest')))(
     'of %s gives back names, descriptions, phases, rules and reports',
-    { timeout: 60_000 },
     async (file) => {
       const { records } = await runImporter(stixImporter, inputOf(file));
       await harness.load(records, file);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
@@ -12,13 +12,20 @@ export interface EmptyStore {
   directory: string | null;
 }
 
-/** Migrates the embedded database once for the run: every test file would do so otherwise. */
-export async function makeEmptyStore(parent: string, productMain: string | null): Promise<EmptyStore> {
+/**
+ * Migrates the embedded database once for the run: every test file would do so otherwise. With EMPTY_STORE_CACHE, a directory, once
+ * for all runs with it, which must be of the same sources.
+ */
+export async function makeEmptyStore(directory: string, productMain: string | null): Promise<EmptyStore> {
+  const parent = process.env.EMPTY_STORE_CACHE ?? directory;
   const migrated = join(parent, 'migrated');
-  const options = { url: undefined, dataDirectory: migrated, allowRemote: false, onIdleError: () => {} };
-  await (await openDatabase(options)).close();
   const snapshot = join(parent, 'snapshot.tar');
-  writeFileSync(snapshot, await dump(join(migrated, 'pgdata')));
+  if (!existsSync(snapshot)) {
+    const options = { url: undefined, dataDirectory: migrated, allowRemote: false, onIdleError: () => {} };
+    await (await openDatabase(options)).close();
+    writeFileSync(`${snapshot}.new`, await dump(join(migrated, 'pgdata')));
+    renameSync(`${snapshot}.new`, snapshot);
+  }
   return { snapshot, directory: productMain && makeDirectory(parent, migrated, productMain) };
 }
 
@@ -32,13 +39,16 @@ async function dump(dataDir: string): Promise<Uint8Array> {
 /** With the lists that come with the product, too. */
 function makeDirectory(parent: string, migrated: string, productMain: string): string {
   const directory = join(parent, 'store');
-  cpSync(migrated, directory, { recursive: true });
+  if (existsSync(directory)) return directory;
+  const unfinished = `${directory}.new`;
+  cpSync(migrated, unfinished, { recursive: true });
   const { PATH = '', HOME = '' } = process.env;
   const { status, stderr } = spawnSync(process.execPath, [productMain, 'migrate'], {
     cwd: parent,
-    env: { PATH, HOME, TIPLINE_DATA_DIR: directory },
+    env: { PATH, HOME, TIPLINE_DATA_DIR: unfinished },
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`migrate: ${stderr}`);
+  renameSync(unfinished, directory);
   return directory;
 }
