@@ -1,4 +1,4 @@
-// Does with the image what an operator does: builds it, on a base made of Debian's packages, twice with the same result;
+// Does with the image what an operator does: builds it, on a base made of Debian's packages, with NIGHTLY=1 twice with the same result;
 // starts it on a read-only file system; and starts compose.yaml (compose.mjs). Needs root, debootstrap, buildah and `npm ci`;
 // containers need podman, and compose.yaml podman-compose. Where one is missing, it reports that and leaves that part out.
 import assert from 'node:assert/strict';
@@ -53,10 +53,12 @@ async function testOn(root) {
   standIns.catch(() => {});
   try {
     const image = timed('node scripts/image.mjs', () => build('first'));
-    const again = build('second', '--no-cache');
-    assert.deepEqual(again.layers, image.layers);
-    assert.equal(again.digest, image.digest);
-    assert.deepEqual(again.bill, image.bill);
+    if (process.env.NIGHTLY) {
+      const again = build('second', '--no-cache');
+      assert.deepEqual(again.layers, image.layers);
+      assert.equal(again.digest, image.digest);
+      assert.deepEqual(again.bill, image.bill);
+    }
     checkConfiguration(image.config);
     checkContents(image);
     if (!reason) await start();

@@ -1,8 +1,9 @@
 import { GCProfiler, getHeapStatistics } from 'node:v8';
 import { AROUND, hostileTexts } from './hostile-texts.ts';
 
-/** Sizes at night, when PROPERTY_RUNS asks for more, are so many times as large. */
-const FACTOR = Number(process.env.PROPERTY_RUNS ?? 1) > 1 ? 4 : 1;
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 1);
+/** Sizes are so many times as large where PROPERTY_RUNS asks for more, or for less. */
+const FACTOR = RUNS > 1 ? 4 : RUNS < 1 ? 0.5 : 1;
 
 /** @param most the largest size of a usual run */
 export const upTo = (most: number) => [most / 64, most * FACTOR] as const;
