@@ -2,7 +2,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,13 +13,12 @@ import { sources } from './entities.mjs';
 import { generate, INDICATOR_COLUMNS, indicatorRow, SEED } from './generate.mjs';
 import { indicators } from './indicators.mjs';
 import { residentBytes, watchMemory } from './memory.mjs';
+import { readersTable, startReaders } from './readers.mjs';
 import * as servers from './servers.mjs';
 
 const run = promisify(execFile);
 const RESULTS = new URL('./results/', import.meta.url);
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-/** Requests per second, sent at a fixed pace however long responses take, so that delays by an import show in the p99. */
-const PACE = { detail: 40, list: 4 };
 const READ_MS = 30_000;
 const SAMPLE_IDS = 2_000;
 /** Rows that are not indicators take no change number. */
@@ -50,7 +48,19 @@ async function bench(values) {
   const log = (line) => console.error(line);
   await generate(filled, rows, log);
   const others = await writeOthers(rows);
-  if (values.only === 'readers') return console.log(readersTable(await readDuringImport(filled, others.csv)));
+  if (values.only === 'readers') {
+    const alone = await importFile(await cloneDatabase(filled, 'imported'), others.csv);
+    log(`import without readers: ${Math.round(rows / alone.seconds)} rows a second`);
+    const readers = await readDuringImport(filled, others.csv);
+    const { seconds } = readers.imported;
+    return console.log(
+      [
+        `${Math.round(rows / seconds)} rows a second with readers, ${(alone.seconds / seconds).toFixed(2)} of without:`,
+        '',
+        readers.table,
+      ].join('\n'),
+    );
+  }
   const copySeconds = await copyIn(filled, others.rows);
   log(`COPY: ${copySeconds.toFixed(1)} s`);
   const parseSeconds = await parse(others.csv);
@@ -255,55 +265,11 @@ async function readDuringImport(url, path) {
   while ((await runSql('select edition = applied from whitelist_state')) !== 't') await delay(500);
   const visible = `not whitelisted and tlp = 'CLEAR' and expires_at is null`;
   const ids = (await runSql(`select id from indicator where ${visible} limit ${SAMPLE_IDS}`)).split('\n');
-  const read = (until) => readAtPace(tipline.url, key, ids, until);
-  await read(delay(5_000));
-  const withoutImport = await read(delay(READ_MS));
+  const readers = await startReaders(tipline.url, key, ids);
+  const without = await readers.read(delay(READ_MS));
   const importing = importFile(url, path);
-  const duringImport = await read(importing);
-  return { withoutImport, duringImport, imported: await importing };
-}
-
-/** Requests details and first pages at a fixed pace until a promise is settled. @returns p50 and p99 of each in ms */
-export async function readAtPace(url, key, ids, until) {
-  let ended = false;
-  void until.then(() => {
-    ended = true;
-  });
-  const agent = new http.Agent({ keepAlive: true });
-  const times = { detail: [], list: [] };
-  const send = (kind, path) =>
-    new Promise((done, fail) => {
-      const startedAt = performance.now();
-      http
-        .get(url + path, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {
-          response.resume().on('end', () => {
-            if (response.statusCode !== 200) return fail(new Error(`${path}: ${response.statusCode}`));
-            times[kind].push(performance.now() - startedAt);
-            done();
-          });
-        })
-        .on('error', fail);
-    });
-  const stream = async (kind, perSecond, path) => {
-    const pending = [];
-    for (let n = 0; !ended; n++) {
-      pending.push(send(kind, path(n)));
-      await delay(1000 / perSecond);
-    }
-    await Promise.all(pending);
-  };
-  await Promise.all([
-    stream('detail', PACE.detail, (n) => `/api/v1/indicators/${ids[n % ids.length]}`),
-    stream('list', PACE.list, () => '/api/v1/indicators'),
-  ]);
-  agent.destroy();
-  return { detail: percentiles(times.detail), list: percentiles(times.list) };
-}
-
-function percentiles(times) {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  return { requests: sorted.length, p50: at(0.5), p99: at(0.99) };
+  const during = await readers.read(importing);
+  return { table: readersTable(without, during, readers.perSecond, 'an import'), imported: await importing };
 }
 
 function table({ rows, copySeconds, parseSeconds, imported, again, readers }) {
@@ -324,20 +290,6 @@ function table({ rows, copySeconds, parseSeconds, imported, again, readers }) {
     '',
     `The ratios: import to COPY ${(copySeconds / imported.seconds).toFixed(2)}, second import to parsing ${(parseSeconds / again.seconds).toFixed(2)}${readers ? `, with readers to without ${(imported.seconds / readers.imported.seconds).toFixed(2)}` : ''}.`,
     '',
-    ...(readers ? [readersTable(readers)] : []),
-  ].join('\n');
-}
-
-function readersTable({ withoutImport, duringImport }) {
-  const ms = ({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`;
-  const row = (label, kind) => {
-    const [without, during] = [withoutImport[kind], duringImport[kind]];
-    return `| ${label} | ${ms(without)} | ${ms(during)} | ${(during.p99 / without.p99).toFixed(2)} |`;
-  };
-  return [
-    '| readers, p50 / p99 ms | without import | during import | p99 ratio |',
-    '|---|--:|--:|--:|',
-    row('detail', 'detail'),
-    row('first page', 'list'),
+    ...(readers ? [readers.table] : []),
   ].join('\n');
 }

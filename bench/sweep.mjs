@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import { openDatabase, sweepExpired } from '../dist/bench.js';
 import { generate } from './generate.mjs';
-import { readAtPace } from './import.mjs';
+import { readersTable, startReaders } from './readers.mjs';
 import * as servers from './servers.mjs';
 
 const run = promisify(execFile);
@@ -67,9 +67,8 @@ async function bench(rows, expired) {
   const server = await servers.startTiplineProcess(url, undefined, { TIPLINE_WORKER: 'off' });
   const visible = `not whitelisted and tlp = 'CLEAR' and expires_at is null`;
   const ids = (await sql(url, `select id from indicator where ${visible} limit 2000`)).split('\n');
-  const read = (until) => readAtPace(server.url, key, ids, until);
-  await read(delay(5_000));
-  const before = await read(delay(BASELINE_MS));
+  const readers = await startReaders(server.url, key, ids);
+  const before = await readers.read(delay(BASELINE_MS));
   const wait = due.getTime() - Date.now();
   if (wait < 0) throw new Error(`The indicators expired ${-wait} ms before the sweep.`);
   await delay(wait);
@@ -78,22 +77,16 @@ async function bench(rows, expired) {
   const sweeping = seconds(async () => {
     marked = await sweepExpired(database.db, new Date());
   });
-  const during = await read(sweeping);
+  const during = await readers.read(sweeping);
   const swept = await sweeping;
   await database.close();
   const left = await sql(url, `select count(*) from indicator where not expired and expires_at <= now()`);
   if (left !== '0') throw new Error(`${left} expired indicators are not marked.`);
-  const ms = ({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`;
-  const row = (label, kind) =>
-    `| ${label} | ${ms(before[kind])} | ${ms(during[kind])} | ${(during[kind].p99 / before[kind].p99).toFixed(2)} |`;
   console.log(
     [
       `${marked.toLocaleString('en')} of ${rows.toLocaleString('en')} indicators: swept in ${swept.toFixed(1)} s, one UPDATE ${reference.toFixed(1)} s; ratio ${(reference / swept).toFixed(2)}`,
       '',
-      '| readers, p50 / p99 ms | without a sweep | during it | p99 ratio |',
-      '|---|--:|--:|--:|',
-      row('detail', 'detail'),
-      row('first page', 'list'),
+      readersTable(before, during, readers.perSecond, 'a sweep'),
     ].join('\n'),
   );
 }

@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
 import { addEntry, openDatabase, removeEntry } from '../dist/bench.js';
 import { generate } from './generate.mjs';
-import { dump, importFile, readAtPace } from './import.mjs';
+import { dump, importFile } from './import.mjs';
+import { readAtPace } from './readers.mjs';
 import * as servers from './servers.mjs';
 
 const run = promisify(execFile);
