@@ -119,6 +119,43 @@ describe('imports', () => {
   });
 });
 
+/** What a file imports at its start, without types: packages, and our own files as paths under src/. */
+function loadedBy(file: string): string[] {
+  const text = files.find((one) => one.file === file)?.text ?? '';
+  return [...text.matchAll(/^(?:import|export) (?!type )(?:([^;']*?) from )?'([^']+)';$/gm)]
+    .filter(([, names = '']) => !/^\{(\s*type \w+( as \w+)?,?)+\s*\}$/.test(names))
+    .map(([, , path = '']) => (path.startsWith('.') ? relative(src, join(src, dirname(file), path)) : path));
+}
+
+/** Packages that are loaded with a file. */
+function packagesOf(file: string): string[] {
+  const loaded = new Set([file]);
+  for (const one of loaded) for (const path of loadedBy(one)) loaded.add(path);
+  return [...loaded].filter((path) => !path.endsWith('.ts') && !path.startsWith('node:'));
+}
+
+/** Commands that answer requests. */
+const SERVERS = ['demo', 'mcp', 'openapi', 'serve', 'worker'];
+
+describe('the commands', () => {
+  const program = readFileSync(join(src, 'cli/program.ts'), 'utf8');
+  const commands = [...program.matchAll(/import\('\.\/([\w-]+)\.ts'\)/g)].map(([, name = '']) => name);
+
+  it.each(commands.filter((name) => !SERVERS.includes(name)))(
+    '%s starts without Fastify and undici, whose loading takes a tenth of a second',
+    (name) => {
+      expect(packagesOf(`cli/${name}.ts`)).toContain('commander');
+      expect(packagesOf(`cli/${name}.ts`).filter((path) => /^(fastify|undici)$/.test(path))).toEqual([]);
+    },
+  );
+
+  it.each(['keys', 'users'])('%s starts without the public suffixes and the whitelist', (name) => {
+    expect(
+      packagesOf(`cli/${name}.ts`).filter((path) => /^(tldts|tr46|re2js|typebox.*)$/.test(path)),
+    ).toEqual([]);
+  });
+});
+
 describe('the source code', () => {
   it('reads the environment in one place', () => {
     const readers = files.filter(({ text }) => /process\.env\b/.test(text)).map(({ file }) => file);

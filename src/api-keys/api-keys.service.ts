@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
-import { redactKeys } from '../http/request-log.ts';
+import { redactKeys } from '../http/redact-keys.ts';
 import type { Scope } from '../model/account.ts';
 import { type ApiKey, isUsable, newApiKey } from '../model/api-key.ts';
 import type { Tlp } from '../model/vocabulary.ts';

@@ -13,11 +13,12 @@ import type { Db } from '../db/database.ts';
 import { openEmbeddedSession } from '../db/embedded/embedded-session.ts';
 import { openPostgresSession } from '../db/postgres/postgres-session.ts';
 import type { Session } from '../db/session.ts';
-import { cliActor, openPresentStore, print, requireStore, storeName } from './dependencies.ts';
+import { cliActor } from './actor.ts';
 import { fileProblem, outputPath, UsageError } from './options.ts';
-import { openOutput } from './output.ts';
+import { openOutput, print } from './output.ts';
 import { orStandardInput } from './secret.ts';
 import { END_SIGNALS } from './server-process.ts';
+import { openPresentStore, requireStore, storeName } from './store.ts';
 
 interface BackupOptions {
   passphraseFile?: string;

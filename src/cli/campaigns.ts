@@ -1,8 +1,10 @@
 import { Command } from 'commander';
 import { setCampaignStatus } from '../entities/campaigns/status/campaign-status.service.ts';
 import { CAMPAIGN_STATUSES, type CampaignStatus } from '../model/vocabulary.ts';
-import { osUser, print, withDatabase } from './dependencies.ts';
+import { osUser } from './actor.ts';
 import { nonEmpty, oneOf } from './options.ts';
+import { print } from './output.ts';
+import { withDatabase } from './store.ts';
 
 const DATES = 'BY_DATES';
 

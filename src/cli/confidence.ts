@@ -2,8 +2,11 @@ import { Command } from 'commander';
 import type { Db } from '../db/database.ts';
 import { changePin, type PinChange } from '../indicators/confidence/confidence.service.ts';
 import type { PinTrigger } from '../model/confidence.ts';
-import { cliActor, print, withDatabase } from './dependencies.ts';
-import { nonEmpty, percent, requireIndicator, TYPE_OPTION } from './options.ts';
+import { cliActor } from './actor.ts';
+import { requireIndicator, TYPE_OPTION } from './named-indicator.ts';
+import { nonEmpty, percent } from './options.ts';
+import { print } from './output.ts';
+import { withDatabase } from './store.ts';
 
 interface LockOptions {
   type?: string;

@@ -10,11 +10,13 @@ import { refreshStatistics } from '../db/statistics.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
 import { findExample } from '../sample/sample.queries.ts';
 import { loadSample } from '../sample/sample.service.ts';
-import { cliActor, print, traceIfConfigured, withDatabase } from './dependencies.ts';
+import { cliActor } from './actor.ts';
 import { UsageError } from './options.ts';
+import { print } from './output.ts';
 import { ownCommand } from './own-command.ts';
 import { firstStartLines, startServer } from './serve.ts';
 import { openLog, type RunningServer } from './server-process.ts';
+import { traceIfConfigured, withDatabase } from './store.ts';
 
 const KEY_FILE = 'demo-key';
 const DEFAULT_DIRECTORY = './data';

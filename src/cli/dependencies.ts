@@ -1,166 +1,19 @@
-import { hkdfSync } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
-import { userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
-import type { AuditActor } from '../audit/audit.queries.ts';
 import { systemClock } from '../clock.ts';
-import { exposeOtelVariables, readConfig, tlsFiles } from '../config/config.ts';
+import { tlsFiles } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
-import type { Database } from '../db/database.ts';
-import { type DatabaseOptions, NoDatabaseError, openDatabase, PGDATA } from '../db/open.ts';
 import { openTls, type TicketKeys, type Tls } from '../http/tls.ts';
 import { importersInThreads } from '../importers/parser-threads.ts';
 import { readingInThreads } from '../lookup/reading-threads.ts';
-import { httpUrl } from '../model/normalize-url.ts';
-import { systemReason } from '../model/system-error.ts';
 import { type Outbound, openOutbound } from '../outbound/outbound.ts';
-import { addressProblem } from '../outbound/ssrf-guard.ts';
-import { CODE, ROOT } from '../root.ts';
-import { type SecretBox, secretBox } from '../secrets/secret-box.ts';
-import { startTracing, stopTracing } from '../tracing/tracing.ts';
+import { CODE } from '../root.ts';
 import { VERSION } from '../version.ts';
-import { ensureShippedLists } from '../whitelist/whitelist.service.ts';
-import { UsageError } from './options.ts';
-import { readSecret, type SecretSettings } from './secret.ts';
-
-const shippedLists = new URL('whitelist/', ROOT);
 
 /** Opens an importer on a worker thread. */
 export const openImporter = importersInThreads(new URL('parser-thread.js', CODE));
 
 /** Reads the values of bulk look-ups on worker threads. */
 export const readTexts = readingInThreads(new URL('reading-thread.js', CODE));
-
-type StoreSettings = Pick<
-  Config,
-  'databaseUrl' | 'databaseReplicaUrls' | 'dataDirectory' | 'diskReserveBytes'
->;
-
-/** Opens the database, and updates its tables and the shipped whitelists to this version. */
-export async function openStore(
-  config: StoreSettings,
-  {
-    warn,
-    ...options
-  }: Pick<DatabaseOptions, 'allowRemote' | 'creates' | 'onIdleError'> & { warn(message: string): void },
-): Promise<Database> {
-  const { databaseUrl: url, databaseReplicaUrls: replicaUrls, dataDirectory } = config;
-  const diskReserve = {
-    bytes: config.diskReserveBytes,
-    changed: (problem: string | null) => warn(problem ?? 'The disk has space again: writing goes on.'),
-  };
-  const storeThread = new URL('store-thread.js', CODE);
-  const database = await openDatabase({
-    url,
-    replicaUrls,
-    dataDirectory,
-    storeThread,
-    diskReserve,
-    ...options,
-  });
-  try {
-    await ensureShippedLists(database.db, await readShippedLists(), new Date());
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-}
-
-async function readShippedLists(): Promise<unknown[]> {
-  const files = (await readdir(shippedLists)).filter((file) => file.endsWith('.json')).sort();
-  return Promise.all(
-    files.map(async (file) => JSON.parse(await readFile(new URL(file, shippedLists), 'utf8'))),
-  );
-}
-
-/**
- * Runs a command on the database, which it names on standard error. If a server holds the embedded database, the
- * command connects to that server.
- * @param creates whether to create a missing embedded database; other commands would find it empty
- * @param createsTables whether to create the tables in an empty PostgreSQL database
- */
-export async function withDatabase<T>(
-  use: (database: Database, config: Config) => Promise<T>,
-  { creates = false, createsTables = creates }: { creates?: boolean; createsTables?: boolean } = {},
-): Promise<T> {
-  const config = readConfig();
-  await traceIfConfigured(config, (message, reason) => process.stderr.write(`${message}: ${reason}\n`));
-  if (!creates) requireStore(config);
-  process.stderr.write(`Store: ${storeName(config)}\n`);
-  const database = await openStore(config, {
-    allowRemote: true,
-    creates: createsTables,
-    onIdleError: () => {},
-    warn: (message) => process.stderr.write(`${message}\n`),
-  }).catch((error) => {
-    throw error instanceof NoDatabaseError ? new UsageError(error.message) : error;
-  });
-  try {
-    return await use(database, config);
-  } finally {
-    await database.close();
-    await stopTracing();
-  }
-}
-
-/**
- * Requires that DATABASE_URL is set or that the data directory contains a database.
- * @throws {UsageError} otherwise
- */
-export function requireStore({ databaseUrl, dataDirectory }: StoreSettings): void {
-  if (databaseUrl !== undefined) return;
-  try {
-    statSync(join(dataDirectory, PGDATA));
-    return;
-  } catch (error) {
-    // Missing permissions need another remedy than a missing database.
-    if ((error as NodeJS.ErrnoException).code === 'EACCES')
-      throw new UsageError(`${resolve(dataDirectory)} cannot be read: ${systemReason(error)}.`);
-  }
-  throw new UsageError(
-    `There is no database in ${resolve(dataDirectory)}. TIPLINE_DATA_DIR or DATABASE_URL says where it is; serve, demo and import make one.`,
-  );
-}
-
-/** Opens the embedded database as it is, of whatever version: neither its tables nor the shipped whitelists are updated. */
-export async function openPresentStore({ dataDirectory }: StoreSettings): Promise<Database> {
-  const storeThread = new URL('store-thread.js', CODE);
-  return openDatabase({
-    url: undefined,
-    dataDirectory,
-    storeThread,
-    allowRemote: true,
-    migrates: false,
-    onIdleError: () => {},
-  });
-}
-
-/** Returns the location of the database, without user name and password. */
-export function storeName({ databaseUrl, dataDirectory }: StoreSettings): string {
-  if (databaseUrl === undefined) return resolve(dataDirectory);
-  const { host, pathname } = new URL(databaseUrl);
-  return `PostgreSQL at ${host}${pathname}`;
-}
-
-/**
- * Starts tracing if a collector is configured; call it before the log is opened, which then has the ids of spans.
- * @param report called with a message when spans cannot be sent
- */
-export async function traceIfConfigured(
-  { otlpEndpoint }: Pick<Config, 'otlpEndpoint'>,
-  report: (message: string, reason: string) => void,
-): Promise<void> {
-  if (otlpEndpoint === undefined) return;
-  exposeOtelVariables();
-  await startTracing((reason) => report('traces are not sent', reason));
-}
-
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
 
 /** Opens TLS for the server of this process; undefined: it is not configured. */
 export async function openServerTls(
@@ -172,52 +25,7 @@ export async function openServerTls(
   return files ? openTls(files, { clock: systemClock, log, ticketKeys }) : undefined;
 }
 
-type OutboundSettings = Pick<Config, 'outboundNetworks'>;
-
 /** Opens the client for outbound HTTP requests. It refuses private networks that the operator does not allow. */
-export function openOutboundClient({ outboundNetworks }: OutboundSettings): Outbound {
+export function openOutboundClient({ outboundNetworks }: Pick<Config, 'outboundNetworks'>): Outbound {
   return openOutbound({ allowedNetworks: outboundNetworks, userAgent: `Tipline/${VERSION}` });
-}
-
-/**
- * Requires that requests to a URL are allowed.
- * @throws {UsageError} when the outbound client would refuse all of them
- */
-export async function requireReachable(
-  address: string,
-  { outboundNetworks }: OutboundSettings,
-): Promise<void> {
-  const url = httpUrl(address);
-  const problem = url && (await addressProblem(url, outboundNetworks));
-  if (problem)
-    throw new UsageError(`Nothing can be fetched from ${url.host}: ${problem} (OUTBOUND_NETWORKS).`);
-}
-
-/** Returns the key that signs sessions. It is derived, so that a cookie reveals nothing about other keys. */
-export async function sessionSecret(config: SecretSettings): Promise<string> {
-  const key = hkdfSync('sha256', await readSecret(config), 'tipline', 'sessions', 32);
-  return Buffer.from(key).toString('base64url');
-}
-
-/** Returns the encryption of stored credentials; sources and providers have separate keys. */
-export async function openSecrets(
-  config: SecretSettings,
-): Promise<Record<'sources' | 'providers', SecretBox>> {
-  const secret = await readSecret(config);
-  return { sources: secretBox(secret, 'source credentials'), providers: secretBox(secret, 'provider keys') };
-}
-
-/** Returns the actor of a command for the audit log; a command has no network address. */
-export function cliActor(now = new Date()): AuditActor {
-  return { who: osUser(), address: null, now };
-}
-
-/** Returns the operating-system user for the audit log. */
-export function osUser(): string {
-  try {
-    return `cli:${userInfo().username}`;
-  } catch {
-    // The user id has no entry in the password file, as is common in containers.
-    return `cli:${process.getuid?.() ?? 'unknown'}`;
-  }
 }

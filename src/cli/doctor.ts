@@ -5,7 +5,8 @@ import type { Config } from '../config/settings.ts';
 import { openPostgresSession } from '../db/postgres/postgres-session.ts';
 import { type Examined, examine } from '../doctor/doctor.ts';
 import { error, type Finding, ok } from '../doctor/finding.ts';
-import { openPresentStore, print, requireStore, storeName } from './dependencies.ts';
+import { print } from './output.ts';
+import { openPresentStore, requireStore, storeName } from './store.ts';
 
 /** Exit codes, besides 0: at least one error; no error, but at least one warning. */
 const [ERRORS, WARNINGS] = [1, 2];

@@ -25,7 +25,6 @@ import {
   TLPS,
   type Tlp,
 } from '../model/vocabulary.ts';
-import { withDatabase } from './dependencies.ts';
 import {
   fileProblem,
   instant,
@@ -40,6 +39,7 @@ import {
 } from './options.ts';
 import { openOutput } from './output.ts';
 import { END_SIGNALS } from './server-process.ts';
+import { withDatabase } from './store.ts';
 
 interface ExportCommandOptions {
   format: FormatName;

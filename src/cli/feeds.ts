@@ -18,8 +18,12 @@ import {
 import { FORMAT_NAMES, type FormatName } from '../formats/catalogue.ts';
 import { withParameters } from '../model/query-string.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
-import { cliActor, print, requireReachable, sessionSecret, withDatabase } from './dependencies.ts';
+import { cliActor } from './actor.ts';
 import { duration, entryCount, label, oneOf, orNone, share, UsageError } from './options.ts';
+import { print } from './output.ts';
+import { requireReachable } from './reachable.ts';
+import { sessionSecret } from './secret.ts';
+import { withDatabase } from './store.ts';
 
 interface Json {
   json?: boolean;

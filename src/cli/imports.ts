@@ -1,12 +1,14 @@
 import { Command } from 'commander';
-import { isUuid } from '../http/validation.ts';
 import type { Counted } from '../imports/import-context.ts';
 import { countRuns, findRuns } from '../imports/import-runs.queries.ts';
 import type { RestoredKind, RestorePreview } from '../imports/restore.service.ts';
 import { previewUndo, runPendingUndos, startUndo } from '../imports/undo.service.ts';
-import { cliActor, print, withDatabase } from './dependencies.ts';
+import { isUuid } from '../model/uuid.ts';
+import { cliActor } from './actor.ts';
 import { PLURALS } from './import-inputs.ts';
 import { count, UsageError } from './options.ts';
+import { print } from './output.ts';
+import { withDatabase } from './store.ts';
 
 const DEFAULT_LIMIT = 20;
 

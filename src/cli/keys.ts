@@ -6,8 +6,10 @@ import { MAX_STALE_MS } from '../db/revision/watch.ts';
 import { SCOPES, type Scope } from '../model/account.ts';
 import { type ApiKey, isUsable } from '../model/api-key.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
-import { cliActor, print, withDatabase } from './dependencies.ts';
+import { cliActor } from './actor.ts';
 import { duration, label, networks, oneOf, repeated, scopes } from './options.ts';
+import { print } from './output.ts';
+import { withDatabase } from './store.ts';
 
 interface Json {
   json?: boolean;

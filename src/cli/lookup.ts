@@ -4,8 +4,8 @@ import { Command, Option } from 'commander';
 import { extractValues } from '../lookup/extract.ts';
 import type { LookupResult } from '../lookup/lookup.schema.ts';
 import { VERSION } from '../version.ts';
-import { print } from './dependencies.ts';
 import { percent, UsageError } from './options.ts';
+import { print } from './output.ts';
 
 interface Options {
   key?: string;

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { print, withDatabase } from './dependencies.ts';
+import { print } from './output.ts';
+import { withDatabase } from './store.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')

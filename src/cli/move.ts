@@ -3,9 +3,11 @@ import { Command } from 'commander';
 import { moveStore } from '../backup/move-store.ts';
 import { readConfig } from '../config/config.ts';
 import { SETTINGS } from '../config/settings.ts';
-import { cliActor, print, requireStore, storeName } from './dependencies.ts';
+import { cliActor } from './actor.ts';
 import { UsageError } from './options.ts';
+import { print } from './output.ts';
 import { orStandardInput } from './secret.ts';
+import { requireStore, storeName } from './store.ts';
 
 export function moveCommand(): Command {
   return new Command('move')

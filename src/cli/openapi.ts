@@ -9,7 +9,7 @@ import { openSpool } from '../exports/spool.ts';
 import { openApiJson, openApiYaml } from '../http/openapi.ts';
 import { createImporter } from '../importers/recognize.ts';
 import { memoryStore } from '../rate-limit/memory.ts';
-import { print } from './dependencies.ts';
+import { print } from './output.ts';
 
 export function openApiCommand(): Command {
   return new Command('openapi')

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { constants, createWriteStream, fstatSync, type Stats } from 'node:fs';
 import { chmod, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import { SingleBar } from 'cli-progress';
 import { systemReason } from '../model/system-error.ts';
 
 /** The destination of a command's result. */
@@ -90,21 +89,6 @@ export function watchStandardOutput(exitCode: number): (error: unknown) => boole
   return (error) => error === reported;
 }
 
-/** Shows a progress bar for the reading of a file if standard error is a terminal. */
-export function progressBar({ fileName, size }: { fileName: string; size: number }) {
-  const bar = new SingleBar({
-    format: `${basename(fileName)} [{bar}] {percentage}% | {eta_formatted} left`,
-    stream: process.stderr,
-    noTTYOutput: false,
-    hideCursor: true,
-    clearOnComplete: true,
-  });
-  const shown = process.stderr.isTTY === true;
-  if (shown) bar.start(Math.max(1, size), 0);
-  return {
-    update(bytes: number) {
-      if (shown) bar.update(bytes);
-    },
-    stop: () => bar.stop(),
-  };
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }

@@ -13,6 +13,8 @@ While a server runs on the embedded database, other commands work through it.
 Exit codes: 0 success; 1 failure or partial failure; 2 invalid command or configuration.
 `;
 
+const VERSION_FLAGS = ['-V', '--version'];
+
 /** Each command loads its own modules: loading those of all commands takes seconds on a slow machine. */
 const COMMANDS: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./serve.ts')).serveCommand(),
@@ -44,7 +46,8 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
 
 /**
  * Builds the command line.
- * @param commandName the first argument: only this command is built, or all if there is no such command, for the help
+ * @param commandName the first argument: only this command is built, none for the version, or all if there is no such
+ *   command, for the help
  */
 export async function buildProgram(commandName: string | undefined): Promise<Command> {
   const program = new Command('tipline')
@@ -53,6 +56,7 @@ export async function buildProgram(commandName: string | undefined): Promise<Com
     .showHelpAfterError('(see --help)')
     .addHelpText('after', (context) => settingsSection(context.command) + EXAMPLES)
     .exitOverride();
+  if (commandName !== undefined && VERSION_FLAGS.includes(commandName)) return program;
   const builders = Object.entries(COMMANDS);
   const one = builders.filter(([name]) => name === commandName);
   for (const [, build] of one.length > 0 ? one : builders) program.addCommand(inheritSettings(await build()));

@@ -4,9 +4,12 @@ import { findProviders } from '../enrichment/providers.queries.ts';
 import { removeProvider, saveProvider } from '../enrichment/providers.service.ts';
 import { countRequests } from '../enrichment/requests.queries.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
-import { openSecrets, osUser, print, requireReachable, withDatabase } from './dependencies.ts';
+import { osUser } from './actor.ts';
 import { nonEmpty, oneOf, quota } from './options.ts';
-import { orStandardInput } from './secret.ts';
+import { print } from './output.ts';
+import { requireReachable } from './reachable.ts';
+import { openSecrets, orStandardInput } from './secret.ts';
+import { withDatabase } from './store.ts';
 
 interface SetOptions {
   key?: string[];

@@ -10,9 +10,11 @@ import type { Config } from '../config/settings.ts';
 import { lastMigration } from '../db/migrate.ts';
 import { openPostgresSession } from '../db/postgres/postgres-session.ts';
 import type { Session } from '../db/session.ts';
+import { cliActor } from './actor.ts';
 import { exists, PASSPHRASE_OPTION, readPassphrase, summaryOf } from './backup.ts';
-import { cliActor, print, storeName } from './dependencies.ts';
 import { outputPath, UsageError } from './options.ts';
+import { print } from './output.ts';
+import { storeName } from './store.ts';
 
 interface RestoreOptions {
   passphraseFile?: string;

@@ -1,10 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { ConfigError } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
+import { type SecretBox, secretBox } from '../secrets/secret-box.ts';
 import { UsageError } from './options.ts';
 
 export type SecretSettings = Pick<Config, 'secret' | 'databaseUrl' | 'dataDirectory'>;
@@ -15,7 +16,7 @@ export type SecretSettings = Pick<Config, 'secret' | 'databaseUrl' | 'dataDirect
  * @throws {ConfigError} when it is not set with PostgreSQL, where all nodes must have the same secret, or when the
  *   stored secret is too short
  */
-export async function readSecret(config: SecretSettings): Promise<string> {
+async function readSecret(config: SecretSettings): Promise<string> {
   if (config.secret) return config.secret;
   if (config.databaseUrl) throw new ConfigError('TIPLINE_SECRET must be set when DATABASE_URL is');
   const path = join(config.dataDirectory, 'secret');
@@ -90,4 +91,18 @@ export async function orStandardInput(given: string, what: string): Promise<stri
   const [line = ''] = (await readAll(process.stdin)).split(/\r?\n/);
   if (line.trim() === '') throw new UsageError(`Standard input must hold the ${what}; it is empty.`);
   return line.trim();
+}
+
+/** Returns the key that signs sessions. It is derived, so that a cookie reveals nothing about other keys. */
+export async function sessionSecret(config: SecretSettings): Promise<string> {
+  const key = hkdfSync('sha256', await readSecret(config), 'tipline', 'sessions', 32);
+  return Buffer.from(key).toString('base64url');
+}
+
+/** Returns the encryption of stored credentials; sources and providers have separate keys. */
+export async function openSecrets(
+  config: SecretSettings,
+): Promise<Record<'sources' | 'providers', SecretBox>> {
+  const secret = await readSecret(config);
+  return { sources: secretBox(secret, 'source credentials'), providers: secretBox(secret, 'provider keys') };
 }

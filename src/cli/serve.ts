@@ -31,18 +31,12 @@ import {
   startCluster,
   startClusterWorker,
 } from './cluster.ts';
-import {
-  openImporter,
-  openOutboundClient,
-  openServerTls,
-  openStore,
-  print,
-  readTexts,
-  sessionSecret,
-  traceIfConfigured,
-} from './dependencies.ts';
+import { openImporter, openOutboundClient, openServerTls, readTexts } from './dependencies.ts';
+import { print } from './output.ts';
+import { sessionSecret } from './secret.ts';
 import type { RunningServer } from './server-process.ts';
 import { listen, listenDirectly, openLog, stopOnSignals } from './server-process.ts';
+import { openStore, traceIfConfigured } from './store.ts';
 import { openWorker, startWithRetry } from './worker.ts';
 
 const WEB = fileURLToPath(new URL('dist/web/', ROOT));

@@ -3,7 +3,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { redactKeys } from '../http/request-log.ts';
+import { redactKeys } from '../http/redact-keys.ts';
 import { systemReason } from '../model/system-error.ts';
 import { currentTracing } from '../tracing/tracing.ts';
 

@@ -12,20 +12,15 @@ import { runSource } from '../sources/run-source.ts';
 import type { SourceSettings, StoredSource } from '../sources/source-settings.ts';
 import { type Change, requireSource, SourceError, saveSource } from '../sources/sources.service.ts';
 import { VERSION } from '../version.ts';
-import {
-  cliActor,
-  openImporter,
-  openOutboundClient,
-  openSecrets,
-  osUser,
-  print,
-  requireReachable,
-  withDatabase,
-} from './dependencies.ts';
+import { cliActor, osUser } from './actor.ts';
+import { openImporter, openOutboundClient } from './dependencies.ts';
 import { previewLines } from './imports.ts';
 import { interval, label, lifetimes, nonEmpty, oneOf, percent, UsageError } from './options.ts';
-import { readCredentials } from './secret.ts';
+import { print } from './output.ts';
+import { requireReachable } from './reachable.ts';
+import { openSecrets, readCredentials } from './secret.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
+import { withDatabase } from './store.ts';
 
 interface SetOptions {
   kind?: string;

@@ -2,9 +2,11 @@ import { Command, Option } from 'commander';
 import { listUsers, type User } from '../accounts/accounts.queries.ts';
 import { AccountError, changeUser, createUser, type UserChange } from '../accounts/accounts.service.ts';
 import { ROLES, type Role } from '../model/account.ts';
-import { cliActor, print, withDatabase } from './dependencies.ts';
+import { cliActor } from './actor.ts';
 import { label, UsageError } from './options.ts';
+import { print } from './output.ts';
 import { orStandardInput } from './secret.ts';
+import { withDatabase } from './store.ts';
 
 interface CreateOptions {
   name?: string;

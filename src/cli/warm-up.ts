@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { warmUp } from '../db/postgres/warm-up.ts';
-import { print, withDatabase } from './dependencies.ts';
 import { UsageError } from './options.ts';
+import { print } from './output.ts';
+import { withDatabase } from './store.ts';
 
 export function warmUpCommand(): Command {
   return new Command('warm-up')

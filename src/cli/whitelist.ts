@@ -12,8 +12,11 @@ import {
   setListEnabled,
   WhitelistError,
 } from '../whitelist/whitelist.service.ts';
-import { osUser, print, withDatabase } from './dependencies.ts';
-import { nonEmpty, readValue, TYPE_OPTION } from './options.ts';
+import { osUser } from './actor.ts';
+import { readValue, TYPE_OPTION } from './named-indicator.ts';
+import { nonEmpty } from './options.ts';
+import { print } from './output.ts';
+import { withDatabase } from './store.ts';
 
 interface Options {
   type?: IndicatorType;

@@ -15,19 +15,12 @@ import { stopTracing } from '../tracing/tracing.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
 import { buildWorkerApp, type WorkerAppDeps } from '../worker/worker-app.ts';
-import {
-  openImporter,
-  openOutboundClient,
-  openSecrets,
-  openServerTls,
-  openStore,
-  print,
-  requireStore,
-  sessionSecret,
-  traceIfConfigured,
-} from './dependencies.ts';
+import { openImporter, openOutboundClient, openServerTls } from './dependencies.ts';
+import { print } from './output.ts';
 import type { SecretSettings } from './secret.ts';
+import { openSecrets, sessionSecret } from './secret.ts';
 import { listen, openLog, stopOnSignals } from './server-process.ts';
+import { openStore, requireStore, traceIfConfigured } from './store.ts';
 
 export function workerCommand(): Command {
   return new Command('worker')

@@ -7,8 +7,8 @@ import type { Principal } from '../db/visibility.ts';
 import { sendCompressed } from '../http/compressed.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, idOf, idParameter, NO_CACHE, type Operation, routeOf } from '../http/routes.ts';
-import { isUuid } from '../http/validation.ts';
 import type { Scope } from '../model/account.ts';
+import { isUuid } from '../model/uuid.ts';
 import type { EntityFeed } from './entity-changes.queries.ts';
 import { type EntityFeedDeps, entityChanges } from './entity-changes.service.ts';
 

@@ -8,7 +8,7 @@ import type { Tlp } from '../model/vocabulary.ts';
 import type { Consumed, RateLimit, RateLimitStore } from '../rate-limit/store.ts';
 import { clientAddress, inNetworks, networkOf } from './client-address.ts';
 import { ApiError } from './errors.ts';
-import { redactKeys } from './request-log.ts';
+import { redactKeys } from './redact-keys.ts';
 
 /** The access to a route: a scope of a key, any of several, public, or a session with a role. Every route declares it. */
 export type RouteAccess = Scope | readonly Scope[] | 'public' | AppAccess;

@@ -1,9 +1,9 @@
 import { type SerializerFactory, SerializerSelector } from '@fastify/fast-json-stringify-compiler';
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 import type { Access } from '../model/account.ts';
+import { isUuid } from '../model/uuid.ts';
 import { ApiError } from './errors.ts';
 import { ErrorBody, ref } from './schema.ts';
-import { isUuid } from './validation.ts';
 
 export const NO_CACHE = 'private, no-cache';
 

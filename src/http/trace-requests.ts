@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Span } from '../tracing/span.ts';
 import { currentTracing } from '../tracing/tracing.ts';
 import { addressOf } from './admit.ts';
-import { redactKeys } from './request-log.ts';
+import { redactKeys } from './redact-keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

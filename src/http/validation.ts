@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import { isWithinCalendar } from '../model/dates.ts';
+import { parseInstant } from '../model/dates.ts';
+import { isUuid } from '../model/uuid.ts';
 import { ApiError } from './errors.ts';
 
 /** The subset of JSON Schema that describes a query parameter. */
@@ -119,32 +120,11 @@ function string({ minLength = 1, maxLength = 1024 }: ParameterSchema, text: stri
   return fits ? { value: text } : { allowed: `${minLength} to ${maxLength} characters long, without NUL` };
 }
 
-/** An RFC 3339 date-time, or a full-date (midnight UTC). */
-const DATE_TIME = /^(\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2}))?$/;
-
 function dateTime(text: string): Parsed {
   const value = parseInstant(text);
   return value === null
     ? { allowed: 'an ISO 8601 date and time such as 2026-01-31T12:00:00Z, or a date (a + is written %2B)' }
     : { value };
-}
-
-/** Returns an instant as ISO 8601 in UTC; null: the text is no instant, or outside the database's calendar. */
-export function parseInstant(text: string): string | null {
-  const day = text.match(DATE_TIME)?.[1];
-  const value = new Date(day === text ? `${day}T00:00:00Z` : text);
-  // The Date parser rolls 30 February over into March: the day must equal the one in the text.
-  const real =
-    day !== undefined &&
-    !Number.isNaN(new Date(`${day}T00:00:00Z`).getTime()) &&
-    new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-  return real && isWithinCalendar(value) ? value.toISOString() : null;
-}
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
 }
 
 /**

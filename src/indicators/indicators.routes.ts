@@ -16,7 +16,8 @@ import { type CachedUrls, type ReadOne, sendById, sendCached } from '../http/cac
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, idParameter, KEY_OR_BASIC, NO_CACHE } from '../http/routes.ts';
 import { INDICATOR_OF_SAMPLE, SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/schema.ts';
-import { isUuid, parseQuerystring } from '../http/validation.ts';
+import { parseQuerystring } from '../http/validation.ts';
+import { isUuid } from '../model/uuid.ts';
 import { setRefangedHeader, toContext, toIndicator } from './indicators.mappers.ts';
 import {
   ExportParameters,

@@ -1,8 +1,8 @@
 import type { Db } from '../db/database.ts';
 import { findActor, listActors } from '../entities/actors/actors.queries.ts';
 import { findCampaign, listCampaigns } from '../entities/campaigns/campaigns.queries.ts';
-import { isUuid } from '../http/validation.ts';
 import { nameKey } from '../model/text.ts';
+import { isUuid } from '../model/uuid.ts';
 import { type Caller, McpInputError } from './caller.ts';
 import { label, unmarked } from './third-party.ts';
 

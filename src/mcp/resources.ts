@@ -7,9 +7,9 @@ import {
   findReportAttributes,
   findReportsTitled,
 } from '../entities/reports/reports.queries.ts';
-import { isUuid } from '../http/validation.ts';
 import { listIndicators } from '../indicators/read/list.queries.ts';
 import type { Scope } from '../model/account.ts';
+import { isUuid } from '../model/uuid.ts';
 import { type Caller, McpInputError, may, requireScopes } from './caller.ts';
 import { actorId, completeActor } from './find-entity.ts';
 import { actorUri, indicatorPart, reportUri } from './parts.ts';

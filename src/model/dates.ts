@@ -20,3 +20,18 @@ export function earliest(dates: readonly (Date | null)[]): Date | null {
     null,
   );
 }
+
+/** An RFC 3339 date-time, or a full-date (midnight UTC). */
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2}))?$/;
+
+/** Returns an instant as ISO 8601 in UTC; null: the text is no instant, or outside the database's calendar. */
+export function parseInstant(text: string): string | null {
+  const day = text.match(DATE_TIME)?.[1];
+  const value = new Date(day === text ? `${day}T00:00:00Z` : text);
+  // The Date parser rolls 30 February over into March: the day must equal the one in the text.
+  const real =
+    day !== undefined &&
+    !Number.isNaN(new Date(`${day}T00:00:00Z`).getTime()) &&
+    new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+  return real && isWithinCalendar(value) ? value.toISOString() : null;
+}

@@ -151,7 +151,10 @@ function requestSpan({ url, method = 'GET' }: Pick<OutboundRequest, 'url' | 'met
 
 /** Loads undici at the first request: a server that makes no requests saves its megabytes. */
 async function openAgent(options: OutboundOptions, networks: readonly Network[]): Promise<Agent> {
-  const [{ Agent }, { guardedConnector }] = await Promise.all([import('undici'), import('./ssrf-guard.ts')]);
+  const [{ Agent }, { guardedConnector }] = await Promise.all([
+    import('undici'),
+    import('./guarded-connector.ts'),
+  ]);
   return new Agent({
     connect: guardedConnector({ ...options, mayConnect: (address) => mayConnect(address, networks) }),
     // The deadline of the request is the only time limit.

@@ -1,5 +1,5 @@
 import { ApiError } from '../http/errors.ts';
-import { parseInstant } from '../http/validation.ts';
+import { parseInstant } from '../model/dates.ts';
 
 /** The filters of TAXII 2.1 §3.4.1; of each, any of the values. Absent: all. */
 export interface Match {

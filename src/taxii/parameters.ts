@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ApiError } from '../http/errors.ts';
-import { parseInstant } from '../http/validation.ts';
+import { parseInstant } from '../model/dates.ts';
 import type { TokenSealer } from '../secrets/sealed-token.ts';
 import { type Match, readMatch } from './match.ts';
 import type { Reached } from './objects.ts';

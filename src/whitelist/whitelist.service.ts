@@ -275,17 +275,12 @@ export async function removeList(db: Db, idOrName: string, by: Change): Promise<
   return applyTo(db, before, () => reevaluateListChange(db, list.id, content, null, by.now), by.now);
 }
 
-/**
- * Inserts the lists that come with Tipline, replacing those of another version. The worker or the next
- * command re-evaluates the indicators.
- */
-export async function ensureShippedLists(db: Db, contents: readonly unknown[], now: Date): Promise<void> {
-  const known = new Map((await findLists(db)).map(({ id, version }) => [id, version]));
+/** Inserts lists that come with Tipline, unless they are stored in the same version. */
+export async function writeShippedLists(db: Db, contents: readonly unknown[], now: Date): Promise<void> {
   for (const content of contents) {
     const parsed = parseWarninglist(content);
     if ('rejected' in parsed) throw new Error(`a shipped whitelist cannot be read: ${parsed.rejected}`);
     const list = listOf(parsed, content, { shipped: true, enabled: true, updatedAt: now });
-    if (known.get(list.id) === list.version) continue;
     await withRevision(db, async (trx, revision) => {
       if ((await findLists(trx)).some(({ id, version }) => id === list.id && version === list.version))
         return;

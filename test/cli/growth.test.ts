@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { readValue } from '../../src/cli/named-indicator.ts';
 import * as options from '../../src/cli/options.ts';
-import { readValue } from '../../src/cli/options.ts';
 import { INDICATOR_TYPES } from '../../src/model/vocabulary.ts';
 import { LONG, steepOnes } from '../support/growth.ts';
 

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { isNetwork } from '../../src/config/kinds.ts';
 import { clientAddress, networkOf } from '../../src/http/client-address.ts';
 import { matchesEtag, parseRange } from '../../src/http/conditional.ts';
-import { redactKeys } from '../../src/http/request-log.ts';
+import { redactKeys } from '../../src/http/redact-keys.ts';
 import { needsKey, readableUrl } from '../../src/http/routing.ts';
-import { parseInstant, parseQuerystring } from '../../src/http/validation.ts';
+import { parseQuerystring } from '../../src/http/validation.ts';
+import { parseInstant } from '../../src/model/dates.ts';
 import { retryAfter } from '../../src/outbound/with-retry.ts';
 import { LONG, steepOnes } from '../support/growth.ts';
 

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { reevaluateMatches } from '../../src/whitelist/reevaluate.ts';
+import { ensureShippedLists } from '../../src/whitelist/shipped-lists.ts';
 import { findLists, readEdition } from '../../src/whitelist/whitelist.queries.ts';
 import {
   addEntry,
-  ensureShippedLists,
   loadList,
   removeEntry,
   removeList,

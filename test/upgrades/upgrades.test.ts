@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadStore } from '../../src/backup/load-store.ts';
 import { openBackup } from '../../src/backup/read-backup.ts';
-import { openSecrets, sessionSecret } from '../../src/cli/dependencies.ts';
+import { openSecrets, sessionSecret } from '../../src/cli/secret.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { openPostgresSession } from '../../src/db/postgres/postgres-session.ts';
 import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';

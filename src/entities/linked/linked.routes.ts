@@ -11,8 +11,8 @@ import {
   SAMPLE_ATTRIBUTED_CAMPAIGN_ID,
   SAMPLE_CAMPAIGN_ID,
 } from '../../http/schema.ts';
-import { isUuid } from '../../http/validation.ts';
 import type { Scope } from '../../model/account.ts';
+import { isUuid } from '../../model/uuid.ts';
 import { toActor } from '../actors/actors.mappers.ts';
 import { listActors } from '../actors/actors.queries.ts';
 import { ActorList, ActorQuery } from '../actors/actors.schema.ts';

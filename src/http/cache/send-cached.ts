@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../db/visibility.ts';
+import { isUuid } from '../../model/uuid.ts';
 import { acceptsGzip, compress, isWorthGzip } from '../compressed.ts';
 import { gzipEtag, isSentWith304, knownTag } from '../conditional.ts';
 import { ApiError } from '../errors.ts';
 import { NO_CACHE } from '../routes.ts';
 import type { SecurityHeaders } from '../security-headers.ts';
-import { isUuid } from '../validation.ts';
 import type { CachedResponse, Computed, ResponseCache } from './response-cache.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';

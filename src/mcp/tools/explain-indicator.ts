@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { inSnapshot } from '../../db/database.ts';
 import { nullable } from '../../http/schema.ts';
-import { isUuid } from '../../http/validation.ts';
 import { toContext } from '../../indicators/indicators.mappers.ts';
 import type { IndicatorContext } from '../../indicators/indicators.schema.ts';
 import { findContext } from '../../indicators/read/indicators.queries.ts';
 import { findStatements } from '../../indicators/read/statements.queries.ts';
+import { isUuid } from '../../model/uuid.ts';
 import { type Caller, McpInputError } from '../caller.ts';
 import {
   ActorPart,

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { indicatorType, score, severity } from '../../http/schema.ts';
-import { parseInstant } from '../../http/validation.ts';
 import type { IndicatorFilters } from '../../indicators/read/indicators.queries.ts';
 import { listIndicators } from '../../indicators/read/list.queries.ts';
+import { parseInstant } from '../../model/dates.ts';
 import { type Caller, McpInputError, requireScopes } from '../caller.ts';
 import { actorId, campaignId } from '../find-entity.ts';
 import { IndicatorPart, indicatorPart, integer, nextPage, PAGE_SIZE, page, pageAfter } from '../parts.ts';
