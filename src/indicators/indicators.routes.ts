@@ -238,7 +238,8 @@ function cacheKeyOf(
 
 /** Returns whether the URL requests a page. The default page is for the list: an export is otherwise complete. */
 function requestsPage(url: string): boolean {
-  const given = parseQuerystring(url.split('?')[1] ?? '');
+  const start = url.indexOf('?');
+  const given = start < 0 ? {} : parseQuerystring(url.slice(start + 1));
   return 'page' in given || 'pageSize' in given;
 }
 

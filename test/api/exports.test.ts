@@ -99,6 +99,11 @@ onEveryEngine((engine) => {
       expect(answer.headers['x-total-count']).toBe('4');
     });
 
+    it('finds the requested page behind a question mark in a value, which need not be encoded (RFC 3986 §3.4)', async () => {
+      const answer = await harness.get(`${CSV}&q=/login.php?id&limit=1&pageSize=1`);
+      expect([answer.statusCode, answer.json().error]).toEqual([400, expect.stringContaining('limit')]);
+    });
+
     it("is limited to the key's TLP ceiling", async () => {
       const key = await harness.newKey({ tlpCeiling: 'GREEN' });
       const answer = await harness.get(CSV, { key });

@@ -91,4 +91,33 @@ onEveryEngine((engine) => {
     const { data } = await read(`/app/indicators/${row.id}`);
     expect(data).toMatchObject({ expired: true, sources: [], confidenceOrigin: { unpinned: 50 } });
   });
+
+  it('returns to the highest provider score when the confidence of an indicator is unpinned that no source states', async () => {
+    const { id: indicator } = (await read('/app/indicators')).data[0];
+    await tipline.db
+      .insertInto('enrichment')
+      .values({
+        indicator_id: indicator,
+        provider: 'alpha',
+        verdict: 'MALICIOUS',
+        score: 90,
+        error: null,
+        raw: 'null',
+        fetched_at: new Date('2026-05-31T00:00:00Z'),
+        expires_at: new Date('2026-06-02T00:00:00Z'),
+        revision: 1,
+      })
+      .execute();
+    const change = (action: string, body: object) =>
+      administrator.send('POST', `/app/indicators/${indicator}/${action}`, { reason: 'a test', ...body });
+    expect((await change('pin', { confidence: 10 })).statusCode).toBe(200);
+    await administrator.send('POST', `/app/imports/${id}/undo`);
+    await vi.waitFor(async () => expect((await read(`/app/imports/${id}`)).data.undo).toBe('done'), 60_000);
+    expect((await change('unpin', {})).statusCode).toBe(200);
+    expect((await read(`/app/indicators/${indicator}`)).data).toMatchObject({
+      sources: [],
+      confidence: 90,
+      confidenceOrigin: { pinned: null, by: 'provider', unpinned: 90 },
+    });
+  });
 });

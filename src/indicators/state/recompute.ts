@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { OpenRevision } from '../../db/revision/revision.ts';
 import type { Tables } from '../../db/tables.ts';
+import { effectiveConfidence } from '../../model/confidence.ts';
 import { resolve } from '../../model/statement.ts';
 import { sameKev } from '../../model/vulnerability.ts';
 import type { WhitelistHit, WhitelistMatcher } from '../../whitelist/matching/matcher.ts';
@@ -15,7 +16,8 @@ import {
 
 /**
  * Returns the derived state of an indicator from its statements, scores, pin and the whitelist. An indicator
- * that no source states any more retains its state, but expires at `now` unless it expired before.
+ * that no source states any more retains its state, but expires at `now` unless it expired before; its confidence
+ * still follows its pin and the scores.
  */
 export function recompute(known: LoadedIndicator, matcher: WhitelistMatcher, now: Date): StoredState {
   const { type, normalized, statements, scores, pinned, stored } = known;
@@ -30,7 +32,7 @@ export function recompute(known: LoadedIndicator, matcher: WhitelistMatcher, now
   const { confidence, expiresAt } = stored;
   return {
     ...stored,
-    confidence: pinned ?? confidence,
+    confidence: effectiveConfidence({ pinned, scores, stated: confidence }),
     pinned,
     expiresAt: expiresAt && expiresAt < now ? expiresAt : now,
     suppressedBy,
