@@ -3,6 +3,7 @@ import {
   authenticator,
   isAppAccess,
   type KeyAuthenticationOptions,
+  type RouteAccess,
   requireSession,
   type SessionOptions,
   trySession,
@@ -12,7 +13,7 @@ import { registerEtag } from './conditional.ts';
 import { type Deprecation, deprecationHeaders } from './deprecation.ts';
 import { ApiError } from './errors.ts';
 import type { Metrics } from './metrics.ts';
-import { needsKey, type RouteTable, refuseBadHeaders, refuseLongUrl } from './routing.ts';
+import { lengthProblem, needsKey, type RouteTable, refuseBadHeaders } from './routing.ts';
 import { registerSecurityHeaders, type SecurityHeaders } from './security-headers.ts';
 import { traceRequests } from './trace-requests.ts';
 
@@ -40,20 +41,23 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (stopping.aborted) reply.header('connection', 'close');
-    // Validate the URL and the headers.
-    refuseLongUrl(request.url);
-    refuseBadHeaders(request.raw);
-    if (request.is404 && sendNotFoundPage(request, reply)) return reply;
-    // Authenticate and authorize: origin, session and role; or key, rate limit, network and scope.
     const { config } = request.routeOptions;
     const { access, allowSession } = config;
+    const scope = scopeOf(access);
+    const isKeyed = scope !== null || needsKey(request.url);
+    // Validate the headers, and the lengths of those without a key: errors of others have the rate-limit headers.
+    refuseBadHeaders(request.raw);
+    const tooLong = lengthProblem(request);
+    if (tooLong && !isKeyed) throw tooLong;
+    if (request.is404 && !tooLong && sendNotFoundPage(request, reply)) return reply;
+    // Authenticate and authorize: origin, session and role; or key, rate limit, network and scope.
     const notice = deprecated(config.url, request);
     if (notice) reply.headers(notice);
     request.routeUrl = config.url;
     if (isAppAccess(access)) return requireAccount(request, reply, access);
-    const scope = access === undefined || access === 'public' ? null : access;
     const hasAccount = allowSession && (await tryAccount(request, reply));
-    if (!hasAccount && (scope || needsKey(request.url))) await requireKey(request, reply, config);
+    if (!hasAccount && isKeyed) await requireKey(request, reply, config);
+    if (tooLong) throw tooLong;
     if (request.is404) throw routes.reject(request.method, request.url);
     if (scope) requireAcceptable(request, config);
     // Send the cached response, or continue to the route.
@@ -62,6 +66,11 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
   registerEtag(app);
   registerSecurityHeaders(app, options.securityHeaders);
   metrics.observeResponses(app);
+}
+
+/** Returns the scope that a route requires; null: none. */
+function scopeOf(access: RouteAccess = 'public') {
+  return access === 'public' || isAppAccess(access) ? null : access;
 }
 
 /** Accept headers of clients that accept any media type. */

@@ -21,6 +21,10 @@ const rateHeaders = {
 
 const etagHeader = { ETag: { type: 'string', description: 'A strong ETag of the content.' } };
 
+const challengeHeader = {
+  'WWW-Authenticate': { type: 'string', description: 'How to authenticate (RFC 9110 §11.6.1).' },
+};
+
 const DESCRIPTIONS = {
   400: 'A query parameter is not valid.',
   401: 'The API key is missing or not valid.',
@@ -39,7 +43,7 @@ const DESCRIPTIONS = {
 const unchanged = Type.Unsafe({
   type: 'null',
   description: 'The client’s copy is current (If-None-Match).',
-  headers: rateHeaders,
+  headers: { ...etagHeader, ...rateHeaders },
 });
 
 type OwnError = 400 | 404 | 409 | 410 | 413 | 415 | 416;
@@ -128,7 +132,7 @@ function failures(errors: OwnError[], content?: Content) {
 
 function failure(status: keyof typeof DESCRIPTIONS, content?: Content) {
   const headers = {
-    ...(status === 401 ? {} : rateHeaders),
+    ...(status === 401 ? challengeHeader : rateHeaders),
     ...(status === 429 || status === 503 ? { 'Retry-After': integerHeader('Seconds to wait.') } : {}),
   };
   const description = DESCRIPTIONS[status];

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from './errors.ts';
 
 const API = '/api/v1';
@@ -66,28 +66,29 @@ export function routeTable(app: FastifyInstance) {
   };
 }
 
-export function refuseLongUrl(url: string): void {
-  const isLookup = url.startsWith(`${API}/lookup?`);
-  if (url.length > (isLookup ? MAX_LOOKUP_URL : MAX_URL)) throw new ApiError('uri_too_long');
-}
-
 /**
  * The maximum length of Accept: browsers send about 150 characters, and the parser's time for quoted parameters grows
  * with the square of the length.
  */
 const MAX_ACCEPT = 1_024;
 
-/**
- * Rejects invalid headers. RFC 9112 §3.2: the response to HTTP/1.1 without Host, or with several, is 400.
- * RFC 6585 §5: the response to a header field that is too long is 431.
- */
+/** Returns the error for a URL (RFC 9110 §15.5.15) or a header field (RFC 6585 §5) that is too long: 414 or 431. */
+export function lengthProblem({
+  url,
+  headers,
+}: Pick<FastifyRequest, 'url' | 'headers'>): ApiError | undefined {
+  const isLookup = url.startsWith(`${API}/lookup?`);
+  if (url.length > (isLookup ? MAX_LOOKUP_URL : MAX_URL)) return new ApiError('uri_too_long');
+  if ((headers.accept?.length ?? 0) <= MAX_ACCEPT) return undefined;
+  return new ApiError('headers_too_large', `The header accept has more than ${MAX_ACCEPT} characters.`);
+}
+
+/** Rejects invalid headers. RFC 9112 §3.2: the response to HTTP/1.1 without Host, or with several, is 400. */
 export function refuseBadHeaders(request: IncomingMessage): void {
   if (request.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('bad_request');
   for (const name of ['host', 'authorization', 'x-api-key'])
     if (isRepeated(request, name))
       throw new ApiError('bad_request', `The header ${name} must not be repeated.`);
-  if ((request.headers.accept?.length ?? 0) > MAX_ACCEPT)
-    throw new ApiError('headers_too_large', `The header accept has more than ${MAX_ACCEPT} characters.`);
 }
 
 /** Returns whether a header is repeated: Node uses the first, while a proxy may have used the last. */

@@ -109,6 +109,18 @@ onEveryEngine((engine) => {
       expect((await tipline.get(`/api/v1/indicators?q=${'a'.repeat(20_000)}`)).statusCode).toBe(414);
     });
 
+    it('checks and counts the key first where the URL or the Accept header is too long', async () => {
+      const url = `/api/v1/indicators?q=${'a'.repeat(20_000)}`;
+      const headers = { accept: `${'text/a,'.repeat(146)}*/*` };
+      const limits = [await tipline.get(url), await tipline.get('/api/v1/unknown', { headers })];
+      expect(limits.map(({ statusCode }) => statusCode)).toEqual([414, 431]);
+      const [first, second] = limits.map((answer) => Number(answer.headers['x-ratelimit-remaining']));
+      expect(second).toBe(Number(first) - 1);
+      expect((await tipline.get(url, { key: null })).statusCode).toBe(401);
+      expect((await tipline.get('/api/v1/indicators', { key: null, headers })).statusCode).toBe(401);
+      expect((await tipline.get(`/api/health?${'a'.repeat(20_000)}`, { key: null })).statusCode).toBe(414);
+    });
+
     it('assigns each request a unique X-Request-Id', async () => {
       const [a, b] = [await tipline.get('/api/health'), await tipline.get('/api/health')];
       expect(a.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
