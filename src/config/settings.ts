@@ -114,7 +114,7 @@ export const SETTINGS = {
   }),
   sigmaRules: setting('TIPLINE_SIGMA_RULES', directory, {
     example: './sigma-rules',
-    meaning: 'a checkout of community Sigma rules, added to the bundles of actors by technique',
+    meaning: 'a checkout of community Sigma rules, added to the bundles of actors and campaigns by technique',
   }),
   publicAddress: setting('TIPLINE_PUBLIC_ADDRESS', url('http:', 'https:'), {
     example: 'https://tipline.example.org',

@@ -68,12 +68,17 @@ export async function* sigmaRules(
 /** The contents of a bundle. */
 interface SigmaBundleFacts {
   ruleCount: number;
+  /** Indicators with a lower confidence have no rules. */
+  minConfidence: number;
   /** Numbers of indicators of types that are not in `SIGMA_TYPES`, by type. */
   leftOut: Readonly<Record<string, number>>;
 }
 
 /** Returns the comment at the head of a bundle, each line with its end. */
-export function sigmaHead(subject: SigmaSubject, { ruleCount, leftOut }: SigmaBundleFacts): string {
+export function sigmaHead(
+  subject: SigmaSubject,
+  { ruleCount, minConfidence, leftOut }: SigmaBundleFacts,
+): string {
   const attackId = subject.attackId === null ? '' : ` (${subject.attackId.replace(/\W/g, '_')})`;
   const counts = Object.entries(leftOut).filter(([, count]) => count > 0);
   const lines = [
@@ -82,6 +87,8 @@ export function sigmaHead(subject: SigmaSubject, { ruleCount, leftOut }: SigmaBu
       ? 'No rules: nothing is known of it that a log could show, or the filters exclude all.'
       : `Rules: ${ruleCount}, one a document.`,
   ];
+  if (minConfidence > 0)
+    lines.push(`Indicators with a confidence below ${minConfidence} have no rules (minConfidence).`);
   if (counts.length > 0) {
     const list = counts.map(([type, count]) => `${count} ${type}`).join(', ');
     lines.push(`Left out, because no log source of Sigma shows them: ${list}.`);

@@ -107,7 +107,11 @@ export async function buildBundle(
   if (!chosen) return undefined;
   const { subject, skippedTypes, skippedValues, placeholders } = chosen;
   const rules = textsOf(chosen);
-  const head = sigmaHead(subject, { ruleCount: rules.length, leftOut: skippedTypes });
+  const head = sigmaHead(subject, {
+    ruleCount: rules.length,
+    minConfidence: wanted.minConfidence,
+    leftOut: skippedTypes,
+  });
   const text =
     [head, ...rules].join('---\n') +
     sigmaTail({ indicators: skippedValues, placeholders: placeholders.length });

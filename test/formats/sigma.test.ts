@@ -61,7 +61,7 @@ describe('sigma', () => {
       exportIndicator(41, 'FILENAME', '%TEMP%\\%random%.dll'),
     ];
     const { documents, leftOut } = await bundle([...expressible(GOLDEN), ...more]);
-    const facts = { ruleCount: documents.length, leftOut: { MUTEX: 1, EMAIL: 1 } };
+    const facts = { ruleCount: documents.length, minConfidence: 50, leftOut: { MUTEX: 1, EMAIL: 1 } };
     const text = `${sigmaHead(ACTOR, facts)}${documents.map((rule) => `---\n${rule}`).join('')}`;
     await expectGolden(text + sigmaTail({ indicators: leftOut, placeholders: 0 }), 'sigma-actor.yml');
   });
@@ -365,10 +365,11 @@ describe('sigma', () => {
   it('contains only comments when there are no rules', () => {
     const head = sigmaHead(
       { ...ACTOR, name: 'a\n- b', attackId: null },
-      { ruleCount: 0, leftOut: { MUTEX: 2 } },
+      { ruleCount: 0, minConfidence: 40, leftOut: { MUTEX: 2 } },
     );
     expect(head).toContain('No rules');
     expect(head).toContain('2 MUTEX');
+    expect(head).toContain('a confidence below 40 have no rules');
     expect(head).toMatch(/^(?:# .*\n)+$/);
     expect(sigmaTail({ indicators: 0, placeholders: 0 })).toBe('');
     expect(sigmaTail({ indicators: 0, placeholders: 3 })).toMatch(/^# Left out: 3 community rules .*\n$/);
