@@ -11,17 +11,6 @@ const POLL_MS = 2_000;
 /** Longest wait at the end for a database that does not answer. */
 const GIVE_UP_MS = 2_000;
 
-/**
- * Vacuums the tables of jobs: the embedded engine has no autovacuum, and thousands of jobs come and go every
- * day.
- */
-export async function vacuumJobs({ db, kind }: Pick<Database, 'db' | 'kind'>): Promise<void> {
-  if (kind === 'embedded')
-    await sql`vacuum pgboss.job, pgboss.archive, source, provider, enrichment_request, list_segment, list_segment_state, first_seen_segment, first_seen_change`.execute(
-      db,
-    );
-}
-
 /** Key of the advisory lock: any number that nothing else in the database locks. */
 const SETTING_UP_QUEUES = 7_231_944;
 

@@ -7,7 +7,8 @@ import { forgetChanges } from '../changes/forget.queries.ts';
 import type { Clock } from '../clock.ts';
 import { forgetPositions } from '../crowdsec/positions.queries.ts';
 import type { Database, Db } from '../db/database.ts';
-import { type JobRunner, openJobs, runJobLoop, vacuumJobs } from '../db/jobs.ts';
+import { vacuumDeadRows } from '../db/dead-rows.ts';
+import { type JobRunner, openJobs, runJobLoop } from '../db/jobs.ts';
 import { runEnrichmentQueue } from '../enrichment/drain.ts';
 import type { ProviderClient } from '../enrichment/providers/provider-client.ts';
 import { releaseAllRequests } from '../enrichment/requests.queries.ts';
@@ -131,7 +132,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await forgetPositions(db, clock(), deps.changeDays);
     },
     sources: () => enqueueDue(boss, db, clock()),
-    tidy: () => vacuumJobs(deps.database),
+    tidy: async () => deps.database.kind === 'embedded' && vacuumDeadRows(db),
     keys: () => warnOfExpiringKeys(db, log, clock()),
   };
   const queues: PgBoss.Queue[] = [
