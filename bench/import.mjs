@@ -269,7 +269,7 @@ async function readDuringImport(url, path) {
   const without = await readers.read(delay(READ_MS));
   const importing = importFile(url, path);
   const during = await readers.read(importing);
-  return { table: readersTable(without, during, readers.perSecond, 'an import'), imported: await importing };
+  return { table: readersTable(without, during, 'an import'), imported: await importing };
 }
 
 function table({ rows, copySeconds, parseSeconds, imported, again, readers }) {

@@ -1,6 +1,6 @@
 // Readers while something is written: details, first pages, and list pages, another each time.
 import http from 'node:http';
-import { measure, pathsFile } from './load.mjs';
+import { GENERATOR, measure, pathsFile } from './load.mjs';
 import { distinctLists } from './uncached.mjs';
 
 /** Requests per second, sent at a fixed pace however long responses take, so that delays show in the p99. */
@@ -15,6 +15,7 @@ const delay = (ms) => new Promise((done) => setTimeout(done, ms));
  * @param ids of indicators that the key may read
  */
 export async function startReaders(url, key, ids) {
+  if (GENERATOR !== 'wrk') throw new Error('wrk must be installed: only it sends requests at a given rate.');
   const file = pathsFile(distinctLists().map(({ path }) => path));
   let start = 0;
   /** List pages for some seconds; each round continues where the previous one ended, because recent lists are cached. */
@@ -26,9 +27,10 @@ export async function startReaders(url, key, ids) {
   await lists({});
   const perSecond = (await lists({})).perSecond / 2;
   return {
-    /** List pages per second. */
-    perSecond,
-    /** Sends requests until a promise is settled. @returns p50 and p99 of each kind in ms; of list pages the medians of the rounds */
+    /**
+     * Sends requests until a promise is settled. As each connection waits for its response, slow responses lower the rate.
+     * @returns p50 and p99 of each kind in ms; of list pages the medians of the rounds, and how many there were a second
+     */
     async read(until) {
       const hasEnded = endOf(until);
       const rounds = [];
@@ -39,7 +41,14 @@ export async function startReaders(url, key, ids) {
         if (rounds.length > 1) rounds.pop();
       };
       const [paced] = await Promise.all([readAtPace(url, key, ids, until), readLists()]);
-      return { ...paced, lists: { p50: median(rounds, 'p50Ms'), p99: median(rounds, 'p99Ms') } };
+      return {
+        ...paced,
+        lists: {
+          p50: median(rounds, 'p50Ms'),
+          p99: median(rounds, 'p99Ms'),
+          perSecond: median(rounds, 'perSecond'),
+        },
+      };
     },
   };
 }
@@ -98,16 +107,17 @@ function median(rounds, figure) {
   return rounds.map((round) => round[figure]).sort((a, b) => a - b)[rounds.length >> 1];
 }
 
-/** @returns the lines of a table; `work` names what is written */
-export function readersTable(without, during, perSecond, work) {
+/** @returns a table; `work` names the work beside which the readers were measured the second time */
+export function readersTable(without, during, work) {
   const ms = ({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`;
+  const rate = ({ lists }) => Math.round(lists.perSecond);
   const row = (label, kind) =>
     `| ${label} | ${ms(without[kind])} | ${ms(during[kind])} | ${(during[kind].p99 / without[kind].p99).toFixed(2)} |`;
   return [
     `| readers, p50 / p99 ms | without ${work} | during ${work} | p99 ratio |`,
     '|---|--:|--:|--:|',
-    row(`list pages, another each time, ${Math.round(perSecond)} a second`, 'lists'),
+    row(`list pages, another each time, ${rate(without)} and ${rate(during)} a second`, 'lists'),
     row('detail', 'detail'),
-    row('first page, cached without', 'list'),
+    row('first page, cached while nothing is written', 'list'),
   ].join('\n');
 }

@@ -13,7 +13,7 @@ const TYPES = ['IPV4', 'DOMAIN', 'URL', 'SHA256', 'MD5'];
 const SEVERITIES = ['LOW', 'MEDIUM', 'HIGH'];
 const PAGE_SIZE = 100;
 const MAX_PAGE = 20;
-/** More than a run requests, so that no list is requested twice. */
+/** More than a row of the table requests, so that none of its lists is requested twice. */
 const LISTS = 20_000;
 /** pgbench prepares the statements of each file on each connection; with few files that takes little of the run. */
 const SAMPLES = 24;

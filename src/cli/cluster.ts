@@ -2,8 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry, type Registry } from 'prom-client';
 import { rotateTicketKeys, type TicketKeys } from '../http/tls.ts';
-import type { RunningServer } from './server-process.ts';
-import { stopOnSignals } from './server-process.ts';
+import { type RunningServer, stopOnSignals } from './server-process.ts';
 
 /**
  * Several server processes behind one port. The primary forks the server processes, distributes connections

@@ -9,12 +9,11 @@ import { openProviderClient } from '../enrichment/providers/provider-client.ts';
 import { queueCriteria, type ReadyProvider, readyProviders } from '../enrichment/providers.service.ts';
 import { addRequests, countPending, PRIORITY } from '../enrichment/requests.queries.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
-import { openOutboundClient } from './dependencies.ts';
 import { requireIndicator, TYPE_OPTION } from './named-indicator.ts';
 import { duration } from './options.ts';
+import { openOutboundClient } from './outbound-client.ts';
 import { print } from './output.ts';
-import type { SecretSettings } from './secret.ts';
-import { openSecrets } from './secret.ts';
+import { openSecrets, type SecretSettings } from './secret.ts';
 import { withDatabase } from './store.ts';
 
 interface Options {

@@ -12,13 +12,13 @@ import { runImport } from '../imports/run-import.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
 import { findSource } from '../sources/store/sources.queries.ts';
 import { cliActor } from './actor.ts';
-import { openImporter } from './dependencies.ts';
 import { collectInputs, type InputFile, summaryLines, summaryObject } from './import-inputs.ts';
 import { label, oneOf, percent } from './options.ts';
 import { print } from './output.ts';
 import { progressBar } from './progress.ts';
 import { END_SIGNALS } from './server-process.ts';
 import { withDatabase } from './store.ts';
+import { openImporter } from './threads.ts';
 
 interface ImportOptions {
   source: string;

@@ -31,12 +31,19 @@ import {
   startCluster,
   startClusterWorker,
 } from './cluster.ts';
-import { openImporter, openOutboundClient, openServerTls, readTexts } from './dependencies.ts';
+import { openOutboundClient } from './outbound-client.ts';
 import { print } from './output.ts';
 import { sessionSecret } from './secret.ts';
-import type { RunningServer } from './server-process.ts';
-import { listen, listenDirectly, openLog, stopOnSignals } from './server-process.ts';
+import {
+  listen,
+  listenDirectly,
+  openLog,
+  openServerTls,
+  type RunningServer,
+  stopOnSignals,
+} from './server-process.ts';
 import { openStore, traceIfConfigured } from './store.ts';
+import { openImporter, readTexts } from './threads.ts';
 import { openWorker, startWithRetry } from './worker.ts';
 
 const WEB = fileURLToPath(new URL('dist/web/', ROOT));

@@ -3,7 +3,10 @@ import type { AddressInfo, Server } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { systemClock } from '../clock.ts';
+import { tlsFiles } from '../config/config.ts';
 import { redactKeys } from '../http/redact-keys.ts';
+import { openTls, type TicketKeys, type Tls } from '../http/tls.ts';
 import { systemReason } from '../model/system-error.ts';
 import { currentTracing } from '../tracing/tracing.ts';
 
@@ -12,6 +15,16 @@ interface Port {
   port: number;
   /** The name of the port's setting, for error messages. */
   setting: string;
+}
+
+/** Opens TLS for the server of this process; undefined: it is not configured. */
+export async function openServerTls(
+  config: Parameters<typeof tlsFiles>[0],
+  log: Logger,
+  ticketKeys: TicketKeys,
+): Promise<Tls | undefined> {
+  const files = tlsFiles(config);
+  return files ? openTls(files, { clock: systemClock, log, ticketKeys }) : undefined;
 }
 
 /**

@@ -13,14 +13,15 @@ import type { SourceSettings, StoredSource } from '../sources/source-settings.ts
 import { type Change, requireSource, SourceError, saveSource } from '../sources/sources.service.ts';
 import { VERSION } from '../version.ts';
 import { cliActor, osUser } from './actor.ts';
-import { openImporter, openOutboundClient } from './dependencies.ts';
 import { previewLines } from './imports.ts';
 import { interval, label, lifetimes, nonEmpty, oneOf, percent, UsageError } from './options.ts';
+import { openOutboundClient } from './outbound-client.ts';
 import { print } from './output.ts';
 import { requireReachable } from './reachable.ts';
 import { openSecrets, readCredentials } from './secret.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
 import { withDatabase } from './store.ts';
+import { openImporter } from './threads.ts';
 
 interface SetOptions {
   kind?: string;

@@ -15,12 +15,12 @@ import { stopTracing } from '../tracing/tracing.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
 import { buildWorkerApp, type WorkerAppDeps } from '../worker/worker-app.ts';
-import { openImporter, openOutboundClient, openServerTls } from './dependencies.ts';
+import { openOutboundClient } from './outbound-client.ts';
 import { print } from './output.ts';
-import type { SecretSettings } from './secret.ts';
-import { openSecrets, sessionSecret } from './secret.ts';
-import { listen, openLog, stopOnSignals } from './server-process.ts';
+import { openSecrets, type SecretSettings, sessionSecret } from './secret.ts';
+import { listen, openLog, openServerTls, stopOnSignals } from './server-process.ts';
 import { openStore, requireStore, traceIfConfigured } from './store.ts';
+import { openImporter } from './threads.ts';
 
 export function workerCommand(): Command {
   return new Command('worker')

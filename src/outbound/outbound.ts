@@ -153,7 +153,7 @@ function requestSpan({ url, method = 'GET' }: Pick<OutboundRequest, 'url' | 'met
 async function openAgent(options: OutboundOptions, networks: readonly Network[]): Promise<Agent> {
   const [{ Agent }, { guardedConnector }] = await Promise.all([
     import('undici'),
-    import('./guarded-connector.ts'),
+    import('./ssrf-connector.ts'),
   ]);
   return new Agent({
     connect: guardedConnector({ ...options, mayConnect: (address) => mayConnect(address, networks) }),

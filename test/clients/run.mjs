@@ -15,7 +15,7 @@ function run(command, args, env = {}) {
     cwd: here,
     stdio: 'inherit',
     env: { ...process.env, ...env },
-    timeout: 120_000,
+    timeout: 600_000,
   });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`);
 }

@@ -85,7 +85,7 @@ async function checkSearch() {
     await input.fill(words);
     const link = page.locator(`.pagefind-ui__result-link[href*="${PREFIX}${wanted}"]`).first();
     await link
-      .waitFor({ timeout: 10_000 })
+      .waitFor({ timeout: 60_000 })
       .catch(() => problems.push(`The search for ${words} does not find ${wanted}.`));
   }
   console.log(`${SEARCHES.length} searches`);

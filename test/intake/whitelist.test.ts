@@ -222,8 +222,23 @@ onEveryEngine((engine) => {
         shipped.map((list) => ({ ...list, version: 99_999_999 })),
         NOW,
       );
+      expect((await findLists(tipline.db)).map(({ version, enabled }) => [version, enabled])).toEqual(
+        shipped.map(() => ['99999999', false]),
+      );
       await reevaluateMatches(tipline.db, { now: NOW });
       expect(await shown()).toEqual(['127.0.0.1']);
+    });
+
+    it('are added where one is missing, and replaced where one has another version', async () => {
+      await ensureShippedLists(tipline.db, shipped.slice(1), NOW);
+      const names = async () => (await findLists(tipline.db)).map(({ name }) => name);
+      expect(await names()).not.toContain(shipped[0].name);
+      const [first, second, ...others] = shipped;
+      await ensureShippedLists(tipline.db, [first, { ...second, version: 2 }, ...others], NOW);
+      const stored = await findLists(tipline.db);
+      expect(new Map(stored.map(({ name, version }) => [name, version]))).toEqual(
+        new Map(shipped.map(({ name, version }) => [name, name === second.name ? '2' : String(version)])),
+      );
     });
   });
 });

@@ -171,7 +171,7 @@ export async function tryCompose({ repository, directory, env }) {
     const authorization = key && { authorization: `Bearer ${key}` };
     return fetch(at + LIST, {
       headers: { ...authorization, ...headers },
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(60_000),
     });
   }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
@@ -14,19 +14,25 @@ export interface EmptyStore {
 
 /**
  * Migrates the embedded database once for the run: every test file would do so otherwise. With EMPTY_STORE_CACHE, a directory, once
- * for all runs with it, which must be of the same sources.
+ * for all runs with it, which must be of the same sources. Runs that begin at the same time each make their own; one is kept.
  */
 export async function makeEmptyStore(directory: string, productMain: string | null): Promise<EmptyStore> {
   const parent = process.env.EMPTY_STORE_CACHE ?? directory;
-  const migrated = join(parent, 'migrated');
-  const snapshot = join(parent, 'snapshot.tar');
-  if (!existsSync(snapshot)) {
+  const kept = join(parent, 'kept');
+  if (!existsSync(kept)) {
+    const made = mkdtempSync(join(parent, 'made-'));
+    const migrated = join(made, 'migrated');
     const options = { url: undefined, dataDirectory: migrated, allowRemote: false, onIdleError: () => {} };
     await (await openDatabase(options)).close();
-    writeFileSync(`${snapshot}.new`, await dump(join(migrated, 'pgdata')));
-    renameSync(`${snapshot}.new`, snapshot);
+    writeFileSync(join(made, 'snapshot.tar'), await dump(join(migrated, 'pgdata')));
+    if (productMain) addShippedLists(migrated, productMain);
+    try {
+      renameSync(made, kept);
+    } catch (error) {
+      if (!existsSync(kept)) throw error;
+    }
   }
-  return { snapshot, directory: productMain && makeDirectory(parent, migrated, productMain) };
+  return { snapshot: join(kept, 'snapshot.tar'), directory: productMain && join(kept, 'migrated') };
 }
 
 async function dump(dataDir: string): Promise<Uint8Array> {
@@ -36,19 +42,13 @@ async function dump(dataDir: string): Promise<Uint8Array> {
   return new Uint8Array(await file.arrayBuffer());
 }
 
-/** With the lists that come with the product, too. */
-function makeDirectory(parent: string, migrated: string, productMain: string): string {
-  const directory = join(parent, 'store');
-  if (existsSync(directory)) return directory;
-  const unfinished = `${directory}.new`;
-  cpSync(migrated, unfinished, { recursive: true });
+/** Adds the lists that come with the product to a store. */
+function addShippedLists(directory: string, productMain: string): void {
   const { PATH = '', HOME = '' } = process.env;
   const { status, stderr } = spawnSync(process.execPath, [productMain, 'migrate'], {
-    cwd: parent,
-    env: { PATH, HOME, TIPLINE_DATA_DIR: unfinished },
+    cwd: directory,
+    env: { PATH, HOME, TIPLINE_DATA_DIR: directory },
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`migrate: ${stderr}`);
-  renameSync(unfinished, directory);
-  return directory;
 }
