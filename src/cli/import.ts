@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { Command, Option } from 'commander';
 import { widestOf } from '../config/config.ts';
 import type { Database, Db } from '../db/database.ts';
+import { vacuumDeadRows } from '../db/dead-rows.ts';
 import { type Importer, UnreadableInput } from '../importers/importer.ts';
 import { fileInput, IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
 import { createCounts, type ImportCounts, type WidestNetworks } from '../imports/import-context.ts';
@@ -103,16 +104,19 @@ async function rejectConflictingDefaults(db: Db, options: ImportOptions, command
 
 /** Imports the files; a run of the command is an entry in the history, a dry run is not. */
 async function importInputs(
-  { db, kind, shared }: Pick<Database, 'db' | 'kind' | 'shared'>,
+  database: Pick<Database, 'db' | 'diskProblem' | 'kind' | 'shared'>,
   files: InputFile[],
   options: ImportOptions,
   counts: ImportCounts,
   interrupted: AbortSignal,
   widest: WidestNetworks,
 ): Promise<Interruption[]> {
+  const { db, kind, shared } = database;
+  // No server can open an embedded database that this process holds.
+  const exclusive = kind === 'embedded' && !shared;
   const { source, tlp, confidence, severity, dryRun = false } = options;
   const run = dryRun ? null : await startRecord(db, files, options, counts, new Date());
-  return runImport(db, () => new Date(), {
+  const interruptions = await runImport(db, () => new Date(), {
     source,
     defaults: { tlp, confidence, severity },
     files: withImporters(files, options.format, run),
@@ -121,11 +125,16 @@ async function importInputs(
     counts,
     tlpCeiling: 'RED',
     widest,
-    // No server can open an embedded database that this process holds.
-    exclusive: kind === 'embedded' && !shared,
+    exclusive,
     signal: interrupted,
     onError: () => ({ state: 'failed', problem: 'See the output of the command.' }),
   });
+  // The import is complete whatever becomes of this. A server's worker does it otherwise.
+  if (exclusive)
+    await vacuumDeadRows(database).catch((error) =>
+      process.stderr.write(`The dead rows of the database stay: ${error.message}\n`),
+    );
+  return interruptions;
 }
 
 /** Records the run in the import history. */

@@ -45,7 +45,7 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
     const { access, allowSession } = config;
     const scope = scopeOf(access);
     const isKeyed = scope !== null || needsKey(request.url);
-    // Validate the headers, and the lengths of those without a key: errors of others have the rate-limit headers.
+    // Validate the headers and the lengths. Where a key is required, 414 and 431 follow its check, so that they have the rate-limit headers.
     refuseBadHeaders(request.raw);
     const tooLong = lengthProblem(request);
     if (tooLong && !isKeyed) throw tooLong;

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../db/database.ts';
-import { vacuumDeadRows } from '../db/dead-rows.ts';
 import { type PendingListCleaner, pendingListCleaner } from '../db/pending-lists.ts';
 import { hasActiveReaders, hasOneConnection } from '../db/readers.ts';
 import { knownIndicators, updateStatistics } from '../db/statistics.ts';
@@ -150,7 +149,6 @@ async function importAll(
     await resolvePending(context, waiting);
     await cleaner.end();
     await statistics.end();
-    if (oneConnection && options.exclusive && !options.dryRun) await vacuumDeadRows(db);
   } finally {
     // After an error, which is the one to throw.
     await cleaner.end().catch(() => {});

@@ -28,7 +28,7 @@ import { traced } from '../tracing/tracing.ts';
 import { reevaluateMatches } from '../whitelist/reevaluate.ts';
 
 export interface WorkerDeps extends RunDeps {
-  database: Pick<Database, 'db' | 'kind' | 'read' | 'revisions'>;
+  database: Pick<Database, 'db' | 'diskProblem' | 'kind' | 'read' | 'revisions'>;
   /** The key from which the keys of cursors and webhooks derive. */
   sessionSecret: string;
   providerClient: ProviderClient;
@@ -132,7 +132,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await forgetPositions(db, clock(), deps.changeDays);
     },
     sources: () => enqueueDue(boss, db, clock()),
-    tidy: async () => deps.database.kind === 'embedded' && vacuumDeadRows(db),
+    tidy: async (stopped) => deps.database.kind === 'embedded' && vacuumDeadRows(deps.database, stopped),
     keys: () => warnOfExpiringKeys(db, log, clock()),
   };
   const queues: PgBoss.Queue[] = [

@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type Exit, run } from '../support/processes.ts';
@@ -249,5 +250,29 @@ describe('tipline import without a server', () => {
     const file = inputFile('named.csv', 'value,type\nnot a domain,domain\n');
     const done = await run(['import', file, '--source', 'Names'], { env: env() });
     expect(done.stdout).toContain(`${file}, line 2`);
+  });
+});
+
+describe('tipline import, alone on the embedded database', () => {
+  it('leaves no dead rows, so that a feed whose sightings change does not make the database larger each time', async () => {
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    const indicatorBytes = () =>
+      withStore(env.TIPLINE_DATA_DIR, async (db) => {
+        const { rows } = await sql<{ bytes: number }>`
+          select pg_total_relation_size('indicator')::int as bytes`.execute(db);
+        return Number(rows[0]?.bytes);
+      });
+    const bytes: number[] = [];
+    for (let day = 1; day <= 6; day++) {
+      const rows = Array.from(
+        { length: 1_000 },
+        (_, i) => `seen${i}.test-feed.net,2026-03-0${day}T00:00:00Z`,
+      );
+      const file = inputFile('seen.csv', `domain,last_seen\n${rows.join('\n')}\n`);
+      const { code, stdout } = await run(['import', file, '--source', 'Seen', '--json'], { env });
+      expect({ code, rejected: summaryOf({ stdout } as Exit).rejected }).toEqual({ code: 0, rejected: 0 });
+      bytes.push(await indicatorBytes());
+    }
+    expect(bytes[5]).toBeLessThan(1.1 * Number(bytes[2]));
   });
 });

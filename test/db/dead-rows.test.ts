@@ -30,7 +30,7 @@ describe('dead rows of the embedded database', () => {
     const sizes: number[] = [];
     for (let round = 0; round < 12; round++) {
       await update(ROWS);
-      expect(await vacuumDeadRows(database.db)).toEqual(['seen']);
+      expect(await vacuumDeadRows(database)).toEqual(['seen']);
       sizes.push(await size());
     }
     expect(sizes.at(-1)).toBeLessThan(1.2 * Number(sizes[2]));
@@ -38,8 +38,16 @@ describe('dead rows of the embedded database', () => {
 
   it('stay where they are few, as on PostgreSQL', async () => {
     await update(ROWS / 5);
-    expect(await vacuumDeadRows(database.db)).toEqual([]);
+    expect(await vacuumDeadRows(database)).toEqual([]);
     await update(100);
-    expect(await vacuumDeadRows(database.db)).toEqual(['seen']);
+    expect(await vacuumDeadRows(database)).toEqual(['seen']);
+  });
+
+  it('stay while the disk is too full, or the process ends', async () => {
+    await update(ROWS);
+    const { db } = database;
+    expect(await vacuumDeadRows({ db, diskProblem: async () => 'full' })).toEqual([]);
+    expect(await vacuumDeadRows(database, () => true)).toEqual([]);
+    expect(await vacuumDeadRows(database)).toEqual(['seen']);
   });
 });

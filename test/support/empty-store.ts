@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
@@ -14,12 +14,12 @@ export interface EmptyStore {
 
 /**
  * Migrates the embedded database once for the run: every test file would do so otherwise. With EMPTY_STORE_CACHE, a directory, once
- * for all runs with it, which must be of the same sources. Runs that begin at the same time each make their own; one is kept.
+ * for all runs with it, which must be of the same sources. Runs that begin at the same time each make one; the first is used.
  */
 export async function makeEmptyStore(directory: string, productMain: string | null): Promise<EmptyStore> {
   const parent = process.env.EMPTY_STORE_CACHE ?? directory;
-  const kept = join(parent, 'kept');
-  if (!existsSync(kept)) {
+  const store = join(parent, productMain ? 'store' : 'store-without-lists');
+  if (!existsSync(store)) {
     const made = mkdtempSync(join(parent, 'made-'));
     const migrated = join(made, 'migrated');
     const options = { url: undefined, dataDirectory: migrated, allowRemote: false, onIdleError: () => {} };
@@ -27,12 +27,13 @@ export async function makeEmptyStore(directory: string, productMain: string | nu
     writeFileSync(join(made, 'snapshot.tar'), await dump(join(migrated, 'pgdata')));
     if (productMain) addShippedLists(migrated, productMain);
     try {
-      renameSync(made, kept);
+      renameSync(made, store);
     } catch (error) {
-      if (!existsSync(kept)) throw error;
+      rmSync(made, { recursive: true });
+      if (!existsSync(store)) throw error;
     }
   }
-  return { snapshot: join(kept, 'snapshot.tar'), directory: productMain && join(kept, 'migrated') };
+  return { snapshot: join(store, 'snapshot.tar'), directory: productMain && join(store, 'migrated') };
 }
 
 async function dump(dataDir: string): Promise<Uint8Array> {
