@@ -39,7 +39,7 @@ function idOf(text: string, type: IndicatorType | undefined): string {
  */
 export function readValue(text: string, type?: IndicatorType): { type: IndicatorType; normalized: string } {
   const meant = type ?? detectType(text);
-  if (!meant) throw new UsageError(`What ${text} is cannot be detected; set --type.`);
+  if (!meant) throw new UsageError(`The type of ${text} cannot be detected; set --type.`);
   const normal = normalize(meant, text);
   if ('rejected' in normal) throw new UsageError(`${text}: ${normal.rejected}.`);
   return normal;
