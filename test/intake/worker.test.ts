@@ -63,6 +63,23 @@ onEveryEngine((engine) => {
   }
   const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
 
+  it.runIf(engine.name === 'embedded')('vacuums dead rows, as no autovacuum does', async () => {
+    const { db } = tipline;
+    await sql`create table seen as select * from generate_series(1, 200) as id`.execute(db);
+    try {
+      await sql`delete from seen`.execute(db);
+      await start(1);
+      await until(async () => {
+        await sql`select pg_stat_force_next_flush()`.execute(db);
+        const { rows } = await sql<{ vacuums: number }>`
+          select vacuum_count::int as vacuums from pg_stat_user_tables where relname = 'seen'`.execute(db);
+        return rows[0]?.vacuums === 1;
+      });
+    } finally {
+      await sql`drop table seen`.execute(db);
+    }
+  });
+
   it('fetches due sources, sweeps expired indicators, re-evaluates the whitelist, and enriches', async () => {
     feeds.server.answer(({ url }) =>
       url.startsWith('/feed')
