@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { DEFAULT_OPTIONS, FORMAT_NAMES, FORMATS } from '../formats/catalogue.ts';
 import { LIMIT_ORDERS, MAX_LINES, MISP_GROUPS, STYLES } from '../formats/format.ts';
-import { fileResponses } from '../http/routes.ts';
+import { FILE_NAME_HEADER, fileResponses } from '../http/routes.ts';
 import { namedEnum, ref, stringEnum } from '../http/schema.ts';
 
 /** MISP defines these formats; the schemas describe what clients need for orientation. */
@@ -271,5 +271,5 @@ export const exportResponses = () =>
     ),
     'The export, in the media type of its format.',
     [400, 404],
-    { ...REFANGED_HEADER, ...EXPORT_HEADERS },
+    { ...REFANGED_HEADER, ...EXPORT_HEADERS, ...FILE_NAME_HEADER },
   );

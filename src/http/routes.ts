@@ -21,6 +21,14 @@ const rateHeaders = {
 
 const etagHeader = { ETag: { type: 'string', description: 'A strong ETag of the content.' } };
 
+/** The OpenAPI description of the header of responses that are files. */
+export const FILE_NAME_HEADER = {
+  'Content-Disposition': {
+    type: 'string',
+    description: 'An attachment, with the name of its file (RFC 6266).',
+  },
+};
+
 const challengeHeader = {
   'WWW-Authenticate': { type: 'string', description: 'How to authenticate (RFC 9110 §11.6.1).' },
 };

@@ -203,13 +203,19 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
           'For playbooks: enrichments with the providers’ raw answers, actors, campaigns, reports, verdict.',
         params: idParameter(INDICATOR_OF_SAMPLE),
         querystring: Type.Object({}),
-        response: apiResponses(IndicatorContext, 'All that is known about the indicator.', [400, 404]),
+        response: apiResponses(IndicatorContext, 'All that is known about the indicator.', [400, 404], {
+          'Cache-Control': {
+            type: 'string',
+            description: 'A copy may be used for 60 seconds.',
+            const: CONTEXT_CACHE,
+          },
+        }),
       },
     },
     (request, reply) =>
       sendById(request, reply, {
         read: readContext,
-        cacheControl: 'private, max-age=60',
+        cacheControl: CONTEXT_CACHE,
         notFound: NOT_FOUND,
       }),
   );
@@ -223,6 +229,9 @@ const sortOf = (sort: 'lastSeen' | 'epss') =>
 function isExport({ query }: FastifyRequest): boolean {
   return ((query as { format?: unknown }).format ?? 'json') !== 'json';
 }
+
+/** The Cache-Control of contexts (contract, `GET /api/v1/indicators/{id}/context`). */
+const CONTEXT_CACHE = 'private, max-age=60';
 
 /** Returns the cache key of a request, which does not depend on the order of the parameters. */
 function cacheKeyOf(

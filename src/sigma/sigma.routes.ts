@@ -4,7 +4,14 @@ import { LAYER_HEADERS, sendLayer } from '../entities/navigator/send-layer.ts';
 import type { SnapshotSource } from '../exports/snapshot.ts';
 import { skippedField } from '../formats/skipped.ts';
 import { ApiError } from '../http/errors.ts';
-import { apiResponses, contentResponses, idParameter, NO_CACHE, textContent } from '../http/routes.ts';
+import {
+  apiResponses,
+  contentResponses,
+  FILE_NAME_HEADER,
+  idParameter,
+  NO_CACHE,
+  textContent,
+} from '../http/routes.ts';
 import { SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/schema.ts';
 import { slugOf } from '../model/text.ts';
 import { isUuid } from '../model/uuid.ts';
@@ -75,6 +82,7 @@ export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dat
           querystring: SigmaQuery,
           response: contentResponses(textContent('application/yaml', EXAMPLE), 'The rules.', [400, 404], {
             'X-Rule-Count': { type: 'integer', description: 'How many rules there are.' },
+            ...FILE_NAME_HEADER,
           }),
         },
       },

@@ -1,11 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { skippedField } from '../../formats/skipped.ts';
-import { NO_CACHE } from '../../http/routes.ts';
+import { FILE_NAME_HEADER, NO_CACHE } from '../../http/routes.ts';
 import type { Layer } from './navigator.mappers.ts';
 import type { NavigatorLayerAnswer } from './navigator.schema.ts';
 
 /** The OpenAPI description of the headers of `sendLayer`. */
 export const LAYER_HEADERS = {
+  ...FILE_NAME_HEADER,
   'X-Skipped': {
     type: 'string',
     description:
