@@ -130,7 +130,7 @@ async function importInputs(
     onError: () => ({ state: 'failed', problem: 'See the output of the command.' }),
   });
   // The import is complete whatever becomes of this. A server's worker does it otherwise.
-  if (exclusive)
+  if (exclusive && !dryRun)
     await vacuumDeadRows(database).catch((error) =>
       process.stderr.write(`The dead rows of the database stay: ${error.message}\n`),
     );
