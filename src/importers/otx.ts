@@ -178,7 +178,6 @@ function recordsOf(
 ): SourceRecord[] {
   const name = shortTextOf(field(indicator, 'title'));
   const description = recordTextOf(field(indicator, 'description'));
-  if (name === null && description === null) return [];
   return [omitAbsent({ id, statedAt: statedAt?.toISOString(), reportId, name, description })];
 }
 

@@ -168,6 +168,7 @@ function readRecords(list: unknown): SourceRecord[] {
       killChainPhases: killChainPhasesOf(record),
       object: readMispObject(field(record, 'object')),
       isShared: field(record, 'is_shared') === true || null,
+      forDetection: field(record, 'for_detection') === false ? false : null,
     });
   });
 }

@@ -1,8 +1,7 @@
 import { detectType, normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
-import { isNetwork, type NormalizeResult } from '../model/normalize-address.ts';
+import type { NormalizeResult } from '../model/normalize-address.ts';
 import { normalizeEach } from '../model/normalize-range.ts';
-import { refang } from '../model/refang.ts';
 import { normalizeAs } from './csv-types.ts';
 import { type Importer, type ImportInput, UnreadableInput } from './importer.ts';
 import { jsonShape } from './json-stream.ts';
@@ -89,15 +88,17 @@ function readValue(text: string, type: MappedType | null): NormalizeResult[] {
   if (rest.length === 0) return results;
   if (LOCAL_ADDRESSES.test(first) && rest.every((word) => detectType(word) !== null || OWN_NAMES.test(word)))
     return rest.filter((word) => !OWN_NAMES.test(word)).map((name) => normalizeOf(type ?? 'DOMAIN', name));
-  // A network and a count would be taken for a URL without a scheme.
-  if (rest.every((word) => NUMBER.test(word)) && isNetwork(refang(first) ?? ''))
-    return [normalizeOf(type, first)];
-  // Defanged with blanks, `example [.] com`, the line is still one value.
-  if (results.every((result) => !('rejected' in result))) return results;
+  // Defanged with blanks, `example [.] com`, the line is still one value; a blank that the URL Standard encodes separates
+  // values.
+  if (results.every((result) => !('rejected' in result) && blanks(result.value) <= blanks(text)))
+    return results;
   if (rest.every((word) => NUMBER.test(word)))
     return normalizeEach(first, (value) => normalizeOf(type, value));
   return [{ rejected: 'more than one value in the line' }];
 }
+
+/** Returns how often a text contains an encoded blank. */
+const blanks = (text: string) => text.split('%20').length - 1;
 
 function normalizeOf(type: MappedType | null, text: string): NormalizeResult {
   if (text.includes('\ufffd')) return { rejected: 'not valid UTF-8' };

@@ -22,7 +22,7 @@ import {
   writeStatements,
 } from '../indicators/state/state.queries.ts';
 import { indicatorId } from '../model/identity.ts';
-import { latestRecords } from '../model/source-record.ts';
+import { latestRecords, markedRecords } from '../model/source-record.ts';
 import {
   compareTlp,
   mergeStatements,
@@ -310,7 +310,7 @@ function statementOf(record: IndicatorRecord, source: Source, importedAt: Date):
     ofCertificate: record.ofCertificate ?? false,
     files: record.file === undefined ? [] : [record.file],
     delistedAt: null,
-    records: latestRecords(record.records ?? []),
+    records: latestRecords(markedRecords(record.records ?? [], record)),
     kev: record.kev ?? null,
   };
 }

@@ -45,6 +45,8 @@ export interface SourceRecord {
   object?: MispObject;
   /** The record gives several indicators. */
   isShared?: boolean;
+  /** Only if the record is not meant for detection or blocking, such as MISP's `to_ids: false`. */
+  forDetection?: false;
 }
 
 /**
@@ -67,11 +69,19 @@ const KEYS: readonly (keyof SourceRecord | keyof KillChainPhase | keyof MispObje
     'original',
   ] as const),
   ...(['killChainPhases', 'chain', 'phase', 'object', 'relation', 'metaCategory', 'templateId'] as const),
-  ...(['templateVersion', 'comment', 'isShared'] as const),
+  ...(['templateVersion', 'comment', 'isShared', 'forDetection'] as const),
 ];
 
 function textOf(record: SourceRecord): string {
   return JSON.stringify(record, KEYS as string[]);
+}
+
+/** Returns the records of a statement, marked if the statement is not for detection. */
+export function markedRecords(
+  records: readonly SourceRecord[],
+  { forDetection }: { forDetection: boolean },
+): readonly SourceRecord[] {
+  return forDetection ? records : records.map((record) => ({ ...record, forDetection: false }));
 }
 
 /**

@@ -80,10 +80,12 @@ export interface ResolvedIndicator {
 /**
  * Merges two statements of one source. Commutative, associative and idempotent, so that the outcome does not
  * depend on the order of a file. The later statement decides confidence, severity and expiry, unstated ones
- * included; sightings span both; tags unite; the more restrictive TLP holds.
+ * included; sightings span both; tags unite; the more restrictive TLP holds. It is for detection if the current version of any
+ * record is.
  */
 export function mergeStatements(a: Statement, b: Statement): Statement {
   const later = compareStatements(a, b) >= 0 ? a : b;
+  const records = mergeRecords(a.records, b.records);
   return {
     statedAt: later.statedAt,
     confidence: later.confidence,
@@ -94,14 +96,24 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     importedAt: earliest(a.importedAt, b.importedAt) ?? a.importedAt,
     tlp: mostRestrictive([a.tlp, b.tlp]),
     tags: uniqueTags([...a.tags, ...b.tags]),
-    forDetection: a.forDetection || b.forDetection,
+    forDetection:
+      records.length > 0
+        ? records.some(({ forDetection }) => forDetection !== false)
+        : latestForDetection(a, b),
     ofCertificate: a.ofCertificate || b.ofCertificate,
     files: mergeFiles(a.files, b.files),
     // An indicator that is stated again is on the list again.
     delistedAt: a.delistedAt && b.delistedAt && latest(a.delistedAt, b.delistedAt),
-    records: mergeRecords(a.records, b.records),
+    records,
     kev: mergeKev(a.kev, b.kev),
   };
+}
+
+/** Returns whether the later of two statements without records is for detection, of two of the same time whether either is. */
+function latestForDetection(a: Statement, b: Statement): boolean {
+  const [left, right] = [timeOf(a), timeOf(b)];
+  if (left === right) return a.forDetection || b.forDetection;
+  return left > right ? a.forDetection : b.forDetection;
 }
 
 /**
@@ -127,7 +139,7 @@ export function replaceUndated(before: Statement, said: Statement): Statement {
 /** Compares statements by time, and at equal times by their content, so that precedence is deterministic. */
 function compareStatements(a: Statement, b: Statement): number {
   const keys = (s: Statement) => [
-    s.statedAt?.getTime() ?? Number.NEGATIVE_INFINITY,
+    timeOf(s),
     s.confidence ?? -1,
     s.severity ? SEVERITIES.indexOf(s.severity) : -1,
     s.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
@@ -136,6 +148,8 @@ function compareStatements(a: Statement, b: Statement): number {
   const differing = left.findIndex((key, i) => key !== right[i]);
   return differing < 0 ? 0 : (left[differing] ?? 0) - (right[differing] ?? 0);
 }
+
+const timeOf = ({ statedAt }: Statement) => statedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
 
 /** @returns whether two statements are equal in everything that exports and details depend on */
 export function sameShownStatement(a: Statement, b: Statement): boolean {

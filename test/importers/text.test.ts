@@ -28,6 +28,12 @@ describe('a line of a text list', () => {
     ['http://bad.example.com/a//b;c', ['URL http://bad.example.com/a//b;c']],
     ['hxxps://bad[.]example[.]com/a', ['URL https://bad.example.com/a']],
     ['bad [.] example [.] com', ['DOMAIN bad.example.com']],
+    ['hxxp :// bad [.] example [.] com/a%20b', ['URL http://bad.example.com/a%20b']],
+    ['http://bad.example [.] com/a', ['URL http://bad.example.com/a']],
+    ['http://bad.example.com/a 5', ['URL http://bad.example.com/a']],
+    ['bad.example.com/a 5 0.5%', ['URL http://bad.example.com/a']],
+    ['http://bad.example.com/a.exe 2024-01-01 mozi', ['line 1: more than one value in the line']],
+    ['http://bad.example.com/a b.exe', ['line 1: more than one value in the line']],
     ['0.0.0.0 bad.example.com', ['DOMAIN bad.example.com']],
     [
       '127.0.0.1\tbad.example.com worse.example.com # two',

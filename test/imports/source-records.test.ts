@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Importer, ImportRecord } from '../../src/importers/importer.ts';
 import { mispImporter } from '../../src/importers/misp.ts';
@@ -201,6 +202,52 @@ onEveryEngine((engine) => {
     expect(stored.map(({ id }: { id: string }) => id)).toEqual(
       Array.from({ length: MAX_RECORDS }, (_, n) => `indicator--${n}`),
     );
+  });
+
+  describe('an indicator that its source no longer marks for detection', () => {
+    const stating = (record: string, statedAt: string, forDetection: boolean) => [
+      indicatorRecord('DOMAIN', 'evil.example', {
+        statedAt: new Date(statedAt),
+        forDetection,
+        records: [{ id: `indicator--${record}`, statedAt }],
+      }),
+    ];
+    const [OLD, NEW] = ['2026-05-01T00:00:00.000Z', '2026-05-02T00:00:00.000Z'];
+    const isForDetection = async () =>
+      (await harness.get('/api/v1/exports/txt')).body.split('\n').includes('evil.example');
+
+    it.each([['in this order'], ['in the other order']])('is in no rule or block list, %s', async (order) => {
+      const files = [stating('1', OLD, true), stating('1', NEW, false)];
+      for (const file of order === 'in this order' ? files : files.reverse()) await harness.load(file);
+      expect(await isForDetection()).toBe(false);
+      await harness.load(stating('1', OLD, true));
+      expect(await isForDetection()).toBe(false);
+    });
+
+    it('is in them while another record of the source marks it, also an older one', async () => {
+      await harness.load([...stating('1', OLD, true), ...stating('2', NEW, false)]);
+      expect(await isForDetection()).toBe(true);
+      await harness.load(stating('1', NEW, false));
+      expect(await isForDetection()).toBe(false);
+    });
+
+    it('and that an earlier release stored is in none', async () => {
+      await harness.load([...stating('1', OLD, false), ...stating('2', OLD, false)]);
+      await sql`update indicator_source set records = (
+        select jsonb_agg(record - 'forDetection') from jsonb_array_elements(records) as record)`.execute(
+        harness.db,
+      );
+      await harness.load(stating('1', NEW, false));
+      expect(await isForDetection()).toBe(false);
+    });
+
+    it('without records, follows the latest statement', async () => {
+      const saying = (statedAt: string, forDetection: boolean) =>
+        indicatorRecord('DOMAIN', 'evil.example', { statedAt: new Date(statedAt), forDetection });
+      await harness.load([saying(OLD, true)]);
+      await harness.load([saying(NEW, false)]);
+      expect(await isForDetection()).toBe(false);
+    });
   });
 
   describe('a changed comment', () => {

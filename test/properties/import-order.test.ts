@@ -349,12 +349,13 @@ const sourceRecord: fc.Arbitrary<SourceRecord> = fc.record(
     statedAt: fc.constantFrom('2026-05-01T00:00:00.000Z', '2026-05-02T00:00:00.000Z'),
     description: fc.constantFrom('one', 'two'),
     object: fc.constantFrom({ id: '1', name: 'file', relation: 'md5' }, { name: 'file', id: '2' }),
+    forDetection: fc.constant<false>(false),
   },
   { requiredKeys: [] },
 );
 
 describe('merging statements', () => {
-  const statement: fc.Arbitrary<Statement> = fc.record({
+  const anyStatement: fc.Arbitrary<Statement> = fc.record({
     ...statedFields,
     tlp,
     importedAt: date,
@@ -373,6 +374,14 @@ describe('merging statements', () => {
       .uniqueArray(fc.nat(2 * MAX_FILES).map(fileId), { maxLength: MAX_FILES })
       .map((files) => files.sort()),
   });
+  // A statement with records is for detection if one of them is.
+  const statement = anyStatement.map((said) => ({
+    ...said,
+    forDetection:
+      said.records.length > 0
+        ? said.records.some(({ forDetection }) => forDetection !== false)
+        : said.forDetection,
+  }));
 
   it('of one source is commutative, associative and idempotent', () => {
     const property = fc.property(statement, statement, statement, (a, b, c) => {

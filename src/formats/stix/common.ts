@@ -150,6 +150,7 @@ function recordProperties(record: ExportRecord) {
     kill_chain_phases: record.killChainPhases && killChainPhases(record.killChainPhases),
     object: record.object && mispObjectProperties(record.object),
     is_shared: record.isShared,
+    for_detection: record.forDetection,
   };
 }
 

@@ -5,6 +5,7 @@ import { type Column, recordset, uuidArray } from '../../db/recordset.ts';
 import type { RevisionLock } from '../../db/revision/revision.ts';
 import type { Tables } from '../../db/tables.ts';
 import { isBlock, prefixLength } from '../../model/address-ranges.ts';
+import { markedRecords } from '../../model/source-record.ts';
 import type { ResolvedIndicator, SourceStatement, Statement } from '../../model/statement.ts';
 import { searchText } from '../../model/text.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
@@ -180,7 +181,8 @@ export function statementOf(row: Tables['indicator_source']): Statement {
     ofCertificate: row.of_certificate ?? false,
     files: row.files ?? [],
     delistedAt: momentOf(row.delisted_at),
-    records: row.records ?? [],
+    // Rows that were stored before records were marked have the mark of the whole statement.
+    records: markedRecords(row.records ?? [], { forDetection: row.for_detection }),
     kev: row.kev ?? null,
   };
 }
