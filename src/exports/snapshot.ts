@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { bulkhead } from 'cockatiel';
 import { linesOf } from '../db/copy-out.ts';
 import type { Database, Db } from '../db/database.ts';
 import { readRevision } from '../db/revision/revision.ts';
@@ -53,11 +54,29 @@ const NO_CONTEXT: ExportContext = { entities: [], relationships: [], tlps: [], l
 export type SnapshotSource = Pick<Database, 'db' | 'kind' | 'requireSpace'>;
 
 /**
+ * Snapshots that are opened at once and record a version: each needs a second connection of the pool while it holds one, so
+ * that all of them together must leave some.
+ */
+const MAX_RECORDING = 8;
+const recording = bulkhead(MAX_RECORDING, Number.POSITIVE_INFINITY);
+
+/**
  * Opens the rows of a selection for reading, as of one moment. On PostgreSQL it holds a transaction until it
  * is read or closed; the embedded database materializes the rows, so that other work can run between the
  * pages.
  */
-export async function openSnapshot(
+export function openSnapshot(
+  source: SnapshotSource,
+  selection: Selection,
+  format: ExportShape,
+  variant: string,
+): Promise<Snapshot> {
+  const open = () => openNow(source, selection, format, variant);
+  const { changedAt, addressRules } = format.reads;
+  return changedAt || addressRules ? recording.execute(open) : open();
+}
+
+async function openNow(
   { db, kind, requireSpace }: SnapshotSource,
   selection: Selection,
   format: ExportShape,

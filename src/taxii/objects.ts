@@ -16,6 +16,7 @@ import { INDICATOR_TYPES, TLPS, type Tlp } from '../model/vocabulary.ts';
 import { anyVersion, type DatedObject, dated, type Wanted, wants } from './dated-object.ts';
 import { endOf } from './ended-objects.ts';
 import { entityObjects } from './entity-objects.ts';
+import type { Match } from './match.ts';
 import { findEndedStates, findRows, type Held, type Rows } from './objects.queries.ts';
 import type { Observables } from './observables.ts';
 import type { Relationships } from './relationship-objects.ts';
@@ -108,6 +109,25 @@ function timeOf({ modified, created }: StixObject): number {
   return Date.parse(String(modified ?? created));
 }
 
+/** Whether a request names objects that are found only by comparing all of their kind. */
+export function comparesAll(
+  { observables, relationships }: Omit<ObjectSource, 'db'>,
+  { id: ids = [] }: Match,
+): boolean {
+  return (
+    observableIds(ids).some((id) => !observables.isKnown(id)) ||
+    ids.some((id) => id.startsWith('relationship--') && !relationships.isKnown(id))
+  );
+}
+
+/** Returns those of the ids that are ids of observables. */
+function observableIds(ids: readonly string[]): string[] {
+  return ids
+    .flatMap((id) => parseStixId(id) ?? [])
+    .filter(({ type }) => OBSERVABLE_TYPES.has(type))
+    .map(({ type, uuid }) => `${type}--${uuid}`);
+}
+
 /** Returns the ids of the indicators whose objects have the wanted ids; undefined: any. */
 async function indicatorIds(
   db: Db,
@@ -115,17 +135,11 @@ async function indicatorIds(
   { match: { id: ids }, principal }: Rows,
 ): Promise<string[] | undefined> {
   if (ids === undefined) return undefined;
-  const parsed = ids.flatMap((id) => parseStixId(id) ?? []);
-  const own = parsed.filter(({ type }) => OWN_TYPES.includes(type)).map(({ uuid }) => uuid);
-  const others = parsed.filter(({ type }) => OBSERVABLE_TYPES.has(type));
-  return [
-    ...own,
-    ...(await observables.find(
-      db,
-      principal,
-      others.map(({ type, uuid }) => `${type}--${uuid}`),
-    )),
-  ];
+  const own = ids
+    .flatMap((id) => parseStixId(id) ?? [])
+    .filter(({ type }) => OWN_TYPES.includes(type))
+    .map(({ uuid }) => uuid);
+  return [...own, ...(await observables.find(db, principal, observableIds(ids)))];
 }
 
 const OWN_TYPES = ['indicator', 'observed-data', 'vulnerability'];

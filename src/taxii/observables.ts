@@ -1,4 +1,3 @@
-import { bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
@@ -8,6 +7,8 @@ import { observedRows } from './objects.queries.ts';
 
 /** Finds indicators by the ids of their observables. */
 export interface Observables {
+  /** Whether no indicator needs to be compared to find the id. */
+  isKnown(id: string): boolean;
   /** @returns the ids of the indicators; some may not be visible any more */
   find(db: Db, principal: Principal, ids: readonly string[]): Promise<string[]>;
 }
@@ -16,11 +17,10 @@ const MAX_KNOWN = 10_000;
 
 /**
  * The id of an observable is a hash of its value, which no index has: those of all indicators that are not for detection are
- * compared, by one request at a time. What is found never changes.
+ * compared. What is found never changes.
  */
 export function openObservables(): Observables {
   const known = new LRUCache<string, string>({ max: MAX_KNOWN });
-  const turn = bulkhead(1, Number.POSITIVE_INFINITY);
 
   async function search(db: Db, principal: Principal, wanted: Set<string>): Promise<void> {
     const names = new Set([...wanted].map((id) => id.split('--')[0]));
@@ -35,10 +35,10 @@ export function openObservables(): Observables {
   }
 
   return {
+    isKnown: (id) => known.has(id),
     async find(db, principal, ids) {
-      const isUnknown = (id: string) => !known.has(id);
-      if (ids.some(isUnknown))
-        await turn.execute(() => search(db, principal, new Set(ids.filter(isUnknown))));
+      const unknown = ids.filter((id) => !known.has(id));
+      if (unknown.length > 0) await search(db, principal, new Set(unknown));
       return ids.flatMap((id) => known.get(id) ?? []);
     },
   };

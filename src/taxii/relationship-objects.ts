@@ -1,4 +1,3 @@
-import { bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/database.ts';
 import { findChangesBetween, findLastChange } from '../db/revision/change-dates.ts';
@@ -42,17 +41,19 @@ const MAX_ENDS = 2;
 
 /** Finds the relationships of a collection. */
 export interface Relationships {
+  /** Whether no relationship needs to be compared to find the id. */
+  isKnown(id: string): boolean;
   find(db: Db, rows: Rows, wanted: Wanted): Promise<DatedObject[]>;
 }
 
 /**
- * The id of a relationship is a hash of its ends, which no index has: for one that is not known, all are compared, by one request at
- * a time. The ends of an id never change.
+ * The id of a relationship is a hash of its ends, which no index has: for one that is not known, all are compared. The ends of an id
+ * never change.
  */
 export function openRelationships(): Relationships {
   const known = new LRUCache<string, Pair>({ max: MAX_KNOWN });
-  const turn = bulkhead(1, Number.POSITIVE_INFINITY);
   return {
+    isKnown: (id) => known.has(id),
     async find(db, rows, wanted) {
       const { match, entityKinds } = rows;
       if (entityKinds.length === 0 || !anyOfTypes(match, [TYPE])) return [];
@@ -68,7 +69,7 @@ export function openRelationships(): Relationships {
       const onFound = (id: string, pair: Pair) => missing.has(id) && known.set(id, pair);
       // Each id once is all that there is.
       const most = Math.min(wanted.most, ids.length);
-      return turn.execute(() => relationships(db, rows, { ...inPlaces, most }, null, onFound));
+      return relationships(db, rows, { ...inPlaces, most }, null, onFound);
     },
   };
 }

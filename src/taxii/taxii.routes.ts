@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { bulkhead, isBulkheadRejectedError } from 'cockatiel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type Database, type Db, inSnapshot } from '../db/database.ts';
@@ -9,7 +10,7 @@ import type { Scope } from '../model/account.ts';
 import { tokenSealer } from '../secrets/sealed-token.ts';
 import { type Collection, listCollections } from './collections.ts';
 import { type DatedObject, timestampOf, versionOf } from './dated-object.ts';
-import { nextObjects, type Page } from './objects.ts';
+import { comparesAll, nextObjects, type Page } from './objects.ts';
 import { openObservables } from './observables.ts';
 import {
   ObjectQuery,
@@ -36,6 +37,9 @@ const ACCEPTED = [
 ];
 const SCOPES: readonly Scope[] = ['indicators:read', 'feeds:read'];
 
+/** The number of requests that may wait for their turn to compare all objects of a kind. */
+const MAX_WAITING = 16;
+
 interface Options {
   database: Pick<Database, 'db' | 'read'>;
   /** Encrypts `next`. */
@@ -48,6 +52,8 @@ interface Options {
 export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
   const { database, publicAddress } = options;
   const sealer = tokenSealer(options.secret, 'next of TAXII');
+  // A request that compares all objects of a kind takes a connection only when it is its turn.
+  const comparing = bulkhead(1, MAX_WAITING);
   const lookups = { observables: openObservables(), relationships: openRelationships() };
 
   /** Registers a resource under its URL with the slash that the standard has, and without. */
@@ -158,13 +164,25 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
     { principal, filters, entityKinds }: Collection,
     query: PageQuery,
     withEnds: boolean,
-  ): Promise<Page> =>
-    database.read((db) =>
-      inSnapshot(db, (snapshot) =>
-        nextObjects({ db: snapshot, ...lookups }, { principal, filters, entityKinds, ...query, withEnds }),
-      ),
-    );
+  ): Promise<Page> => {
+    const inOneSnapshot = () =>
+      database.read((db) =>
+        inSnapshot(db, (snapshot) =>
+          nextObjects({ db: snapshot, ...lookups }, { principal, filters, entityKinds, ...query, withEnds }),
+        ),
+      );
+    return comparesAll(lookups, query.match)
+      ? comparing.execute(inOneSnapshot).catch(asBusy)
+      : inOneSnapshot();
+  };
 };
+
+function asBusy(error: unknown): never {
+  if (!isBulkheadRejectedError(error)) throw error;
+  throw new ApiError('service_unavailable', 'Too many requests for objects by id are waiting.', {
+    'retry-after': '5',
+  });
+}
 
 type Read = (request: FastifyRequest, reply: FastifyReply) => Promise<object>;
 

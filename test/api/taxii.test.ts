@@ -345,6 +345,40 @@ onEveryEngine((engine) => {
     });
   });
 
+  it('objects that are found only by comparing all take one connection, and few requests wait for it', async () => {
+    const [ALLOWED, REQUESTS] = [17, 30];
+    let [reading, most, rejected] = [0, 0, 0];
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const counting = await startHarness({
+      async open() {
+        const database = await engine.open();
+        const read: typeof database.read = async (work) => {
+          most = Math.max(most, ++reading);
+          await begun;
+          return database.read(work).finally(() => reading--);
+        };
+        return { ...database, read };
+      },
+    });
+    const requests = Array.from({ length: REQUESTS }, async (_, n) => {
+      const kind = n % 2 === 0 ? 'relationship' : 'domain-name';
+      const id = `${kind}--00000000-0000-5000-8000-${String(n).padStart(12, '0')}`;
+      const response = await counting.get(`${ROOT}/collections/all/objects/?match[id]=${id}`);
+      if (response.statusCode === 503 && ++rejected === REQUESTS - ALLOWED) begin();
+      return [response.statusCode, response.headers['retry-after'] ?? null];
+    });
+    const responses = await Promise.all(requests);
+    expect(responses.filter(([status]) => status === 200)).toHaveLength(ALLOWED);
+    expect(responses.filter(([status]) => status === 503)).toEqual(
+      Array.from({ length: REQUESTS - ALLOWED }, () => [503, '5']),
+    );
+    expect(most).toBe(1);
+    await counting.close();
+  });
+
   describe('the collections of a key', () => {
     it('have what it can read', async () => {
       await harness.load([
