@@ -22,6 +22,7 @@ export interface CsvColumns {
   confidence: number;
   severity: number;
   tlp: number;
+  forDetection: number;
   /** Lists of tags in one cell. */
   tagLists: number[];
   /** One tag a cell: names of malware and threats, which may hold blanks and commas. */
@@ -66,6 +67,7 @@ const EXPIRES_AT = [
 const CONFIDENCE = ['confidence', 'confidencelevel', 'confidencescore'];
 const SEVERITY = ['severity'];
 const TLP = ['tlp', 'trafficlightprotocollevel'];
+const FOR_DETECTION = ['fordetection', 'toids'];
 const TAG_LISTS = ['tags', 'tag', 'labels'];
 const TAG_WORDS = ['malware', 'listingreason', 'malwareprintable', 'malwarefamily', 'threat', 'threattype'];
 
@@ -137,6 +139,7 @@ export function readHeader(names: string[]): CsvColumns | null {
     confidence: firstOf(CONFIDENCE),
     severity: firstOf(SEVERITY),
     tlp: firstOf(TLP),
+    forDetection: firstOf(FOR_DETECTION),
     tagLists: allOf(TAG_LISTS),
     tagWords: allOf(isSampleList ? [...TAG_WORDS, 'signature'] : TAG_WORDS),
     names,

@@ -75,6 +75,7 @@ function columnsOfData(cells: string[]): CsvColumns {
     confidence: -1,
     severity: -1,
     tlp: -1,
+    forDetection: -1,
     tagLists: indexesOf(cells, (cell) => cell.startsWith('#')),
     tagWords: [],
     names: cells.map((_, index) => `column ${index + 1}`),

@@ -16,6 +16,8 @@ const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 const HASH = 0x23;
+/** A first cell like `#phishing`, which a comment hardly begins with. */
+const HASHTAG = /^#[^\s#"]/;
 
 /**
  * The position in a cell: before it, in it, between quotes, just after a quote that may close or escape,
@@ -24,11 +26,13 @@ const HASH = 0x23;
 type Place = 'start' | 'plain' | 'quoted' | 'quote' | 'closed' | 'comment';
 
 /**
- * Splits CSV (RFC 4180, any one-character delimiter, `#` comment lines) into rows, across chunk borders.
+ * Splits CSV (RFC 4180, any one-character delimiter) into rows, across chunk borders, without the comments that feeds add: lines that
+ * begin with `#`.
  * Blanks around quotes are allowed; a quote inside an unquoted cell is a character like any other.
  */
 export class CsvSplitter {
   private readonly delimiter: number;
+  private readonly columns: number;
   private place: Place = 'start';
   private cells: string[] = [];
   private cell = '';
@@ -37,12 +41,21 @@ export class CsvSplitter {
   private rowLength = 0;
   private problem: string | null = null;
   private afterReturn = false;
+  /** The row begins with `#`. */
+  private hasHash = false;
+  /** A row that is no comment has ended. */
+  private hasRow = false;
   private text = '';
   /** Where the open cell continues in `text`. */
   private from = 0;
 
-  constructor(delimiter: string) {
+  /**
+   * @param columns the number of cells of each row, by which a first cell like `#phishing` is told from a comment; 0: each row that
+   *   begins with `#` is one
+   */
+  constructor(delimiter: string, columns = 0) {
     this.delimiter = delimiter.charCodeAt(0);
+    this.columns = columns;
   }
 
   /** @throws {UnreadableInput} when a quoted row does not end */
@@ -59,7 +72,7 @@ export class CsvSplitter {
       this.afterReturn = code === RETURN;
       if (code === LINE_FEED || code === RETURN) {
         this.line += 1;
-        if (this.place === 'quoted') continue;
+        if (this.place === 'quoted' && !this.hasHash) continue;
         const row = this.endRow(i);
         if (row !== null) yield row;
       } else if (this.place !== 'comment') this.step(code, i);
@@ -69,7 +82,7 @@ export class CsvSplitter {
 
   /** @throws {UnreadableInput} when the file ends inside quotes */
   *end(): Generator<CsvRow> {
-    if (this.place === 'quoted') throw this.unclosed();
+    if (this.place === 'quoted' && !this.hasHash) throw this.unclosed();
     this.text = '';
     this.from = 0;
     const row = this.endRow(0);
@@ -80,7 +93,7 @@ export class CsvSplitter {
     switch (this.place) {
       case 'start':
         if (code === this.delimiter) this.endCell(i);
-        else if (code === HASH && this.cells.length === 0 && this.isCellEmpty(i)) this.place = 'comment';
+        else if (code === HASH && this.cells.length === 0 && this.isCellEmpty(i)) this.startHash();
         else if (code === QUOTE) this.startQuoted(i);
         else if (code !== 0x20 && code !== 0x09) this.place = 'plain';
         return;
@@ -97,6 +110,19 @@ export class CsvSplitter {
         if (code === this.delimiter) this.endCell(i);
         else if (code !== 0x20 && code !== 0x09) this.problem = 'quotes not readable';
     }
+  }
+
+  /** A commented header comes before the first row. */
+  private startHash() {
+    this.hasHash = true;
+    this.place = this.columns > 1 && this.hasRow ? 'plain' : 'comment';
+  }
+
+  /** Whether the row that ends is a comment: `# a, b`, not `#a,b`. */
+  private isComment(): boolean {
+    if (!this.hasHash) return false;
+    const isReadable = this.place !== 'comment' && this.place !== 'quoted' && this.problem === null;
+    return !isReadable || this.cells.length !== this.columns - 1 || !HASHTAG.test(this.cells[0] ?? '');
   }
 
   /** The quote that ends a run of quoted text is not part of the cell. */
@@ -148,12 +174,15 @@ export class CsvSplitter {
 
   private endRow(i: number): CsvRow | null {
     if (this.place === 'quote') this.place = 'closed';
-    const isComment = this.place === 'comment';
+    const isComment = this.isComment();
     if (!isComment) this.endCell(i);
     const row = { cells: this.cells, line: this.rowLine, problem: this.problem };
     const isBlank = row.problem === null && row.cells.length === 1 && row.cells[0] === '';
+    this.hasRow ||= !isComment && !isBlank;
     this.cells = [];
+    this.cell = '';
     this.problem = null;
+    this.hasHash = false;
     this.place = 'start';
     this.rowLength = 0;
     this.rowLine = this.line;
@@ -164,7 +193,7 @@ export class CsvSplitter {
   private addLength(characters: number) {
     this.rowLength += characters;
     if (this.rowLength <= MAX_ROW || this.problem !== null) return;
-    if (this.place === 'quoted' || this.place === 'quote') throw this.unclosed();
+    if ((this.place === 'quoted' || this.place === 'quote') && !this.hasHash) throw this.unclosed();
     this.problem = 'row longer than 1 MiB';
     this.cells = [];
     this.cell = '';

@@ -10,6 +10,7 @@ import { tlpOfWord } from './markings.ts';
 import { fileOf, inFile } from './one-file.ts';
 import {
   addressType,
+  forDetectionOf,
   indicatorRecord,
   printable,
   RecordRejected,
@@ -166,6 +167,7 @@ function sharedFields(cells: string[], columns: CsvColumns): StatedFields {
     firstSeen: dateCell(cells, columns.firstSeen, columns),
     lastSeen: dateCell(cells, columns.lastSeen, columns),
     expiresAt: dateCell(cells, columns.expiresAt, columns),
+    forDetection: forDetectionOf(cellOf(cells, columns.forDetection)),
   };
 }
 

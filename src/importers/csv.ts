@@ -41,13 +41,17 @@ export function csvImporter(map?: CsvMap): Importer {
           isHeader = false;
         }
       }
-      for await (const rows of csvRows(input, delimiter)) yield recordsOf(rows);
+      for await (const rows of csvRows(input, delimiter, columns.names.length)) yield recordsOf(rows);
     },
   };
 }
 
-async function* csvRows(input: ImportInput, delimiter: string): AsyncGenerator<Iterable<CsvRow>> {
-  const splitter = new CsvSplitter(delimiter);
+async function* csvRows(
+  input: ImportInput,
+  delimiter: string,
+  columns: number,
+): AsyncGenerator<Iterable<CsvRow>> {
+  const splitter = new CsvSplitter(delimiter, columns);
   // Invalid UTF-8 becomes U+FFFD, which `readRow` checks for.
   const decoder = new StringDecoder('utf8');
   for await (const chunk of openText(input)) yield splitter.push(decoder.write(chunk));
@@ -97,6 +101,7 @@ function mappedColumns(names: string[], map: CsvMap): CsvColumns {
     confidence: at(map.confidence),
     severity: at(map.severity),
     tlp: at(map.tlp),
+    forDetection: at(map.forDetection),
     tagLists: (map.tags ?? []).map(at),
     tagWords: [],
     names,

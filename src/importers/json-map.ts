@@ -10,6 +10,7 @@ import type { JsonMap } from './maps.ts';
 import { tlpOfWord } from './markings.ts';
 import {
   field,
+  forDetectionOf,
   indicatorRecord,
   isObject,
   RecordRejected,
@@ -69,6 +70,7 @@ function statedOf(record: MappedRecord, map: JsonMap): StatedFields {
     firstSeen: dateAt(record, map.firstSeen, 'firstSeen'),
     lastSeen: dateAt(record, map.lastSeen, 'lastSeen'),
     expiresAt: dateAt(record, map.expiresAt, 'expiresAt'),
+    forDetection: map.forDetection === undefined ? true : forDetectionOf(firstAt(record, map.forDetection)),
   };
 }
 

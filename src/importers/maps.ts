@@ -50,6 +50,7 @@ export const CsvMap = Type.Object(
     confidence: Type.Optional(column('0 to 100.')),
     severity: Type.Optional(column('A word: info, low, medium, high, critical.')),
     tlp: Type.Optional(column('The TLP; an unknown word counts as RED.')),
+    forDetection: Type.Optional(column('Whether it is for detection: true, yes, 1, false, no or 0.')),
     tags: Type.Optional(
       Type.Array(column('A column of tags, divided by commas or semicolons.'), { maxItems: 32 }),
     ),
@@ -90,6 +91,9 @@ export const JsonMap = Type.Object(
     confidence: Type.Optional(path('0 to 100.')),
     severity: Type.Optional(path('A word: info, low, medium, high, critical.')),
     tlp: Type.Optional(path('The TLP; an unknown word counts as RED.')),
+    forDetection: Type.Optional(
+      path('Whether it is for detection: a boolean, or true, yes, 1, false, no or 0.'),
+    ),
     tags: Type.Optional(
       Type.Array(path('A tag, a list of tags, or tags divided by commas.'), { maxItems: 32 }),
     ),

@@ -162,6 +162,22 @@ export function isTrue(value: unknown): boolean {
 }
 
 /**
+ * Returns whether a value is for detection: a boolean, a number or a word; null or nothing: it is.
+ * @throws {RecordRejected} for anything else
+ */
+export function forDetectionOf(value: unknown): boolean {
+  if (value === null || value === '') return true;
+  const stated = FOR_DETECTION_BY_WORD.get(String(value).trim().toLowerCase());
+  if (stated === undefined) throw new RecordRejected('forDetection not true or false');
+  return stated;
+}
+
+const FOR_DETECTION_BY_WORD: ReadonlyMap<string, boolean> = new Map([
+  ...['true', 'yes', '1'].map((word) => [word, true] as const),
+  ...['false', 'no', '0'].map((word) => [word, false] as const),
+]);
+
+/**
  * Returns the texts trimmed and without duplicates; items longer than 256 characters or of another type are
  * left out.
  * @throws {RecordRejected} for more than 1,000: names and tags of one object are merged as a whole

@@ -131,7 +131,7 @@ function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[], m
     firstSeen,
     lastSeen: ours?.lastSeen ?? dateOf(object, 'modified') ?? firstSeen,
     expiresAt: ours?.expiresAt ?? dateOf(object, 'valid_until'),
-    forDetection: ours?.forDetection ?? true,
+    forDetection: ours?.forDetection ?? !isBenign(object),
   };
   const records = sourceRecords(object, more);
   return observables.map((observable) => {
@@ -139,6 +139,17 @@ function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[], m
     if (!('rejected' in made)) made.records = records.map((record) => withoutValue(record, made));
     return made;
   });
+}
+
+/** The types of what is malicious, or may be (STIX 2.1, indicator-type-ov). */
+const MALICIOUS = ['malicious-activity', 'anomalous-activity', 'compromised', 'attribution'];
+
+/** Whether an indicator shows what is not malicious in itself, and nothing else. STIX 2.0 has the types in `labels`. */
+function isBenign(object: Fields): boolean {
+  const types = tagsOf(field(object, 'indicator_types') ?? field(object, 'labels')).map((type) =>
+    type.toLowerCase(),
+  );
+  return types.includes('benign') && !types.some((type) => MALICIOUS.includes(type));
 }
 
 /** Many producers name an indicator by its value. */
@@ -214,7 +225,7 @@ function collect(pattern: Pattern): Observable[] {
     case 'OR':
       return pattern.parts.flatMap(collect);
     case 'all':
-      return collectFile(pattern.parts) ?? [{ rejected: 'AND across observables' }];
+      return collectAll(pattern.parts);
     case 'AND':
     case 'FOLLOWEDBY':
       // Each half alone would match far more than its author meant.
@@ -226,6 +237,36 @@ function collect(pattern: Pattern): Observable[] {
     case 'test':
       return collectTest(pattern.test);
   }
+}
+
+function collectAll(parts: readonly Pattern[]): Observable[] {
+  const values = parts.flatMap((part) => (part.kind === 'test' ? [part.test] : []));
+  const [first, ...others] = parts.filter((part) => !isTypeOfValue(part, values));
+  if (first !== undefined && others.length === 0) return collect(first);
+  return collectFile(parts) ?? [{ rejected: 'AND across observables' }];
+}
+
+const TYPE_BY_OBJECT = new Map<string, IndicatorType>([
+  ['ipv4-addr', 'IPV4'],
+  ['ipv6-addr', 'IPV6'],
+  ['domain-name', 'DOMAIN'],
+]);
+
+/** Whether a part only names the type of a value that another one compares: `dst_ref.type = 'ipv4-addr' AND dst_ref.value = '…'`. */
+function isTypeOfValue(part: Pattern, values: readonly PatternTest[]): boolean {
+  if (part.kind !== 'test' || part.test.operator !== '=' || part.test.path.at(-1) !== 'type') return false;
+  const { object, path, values: words } = part.test;
+  const value = [object, ...path.slice(0, -1), 'value'].join('.');
+  const compared = values.find((test) => [test.object, ...test.path].join('.') === value);
+  return (
+    compared !== undefined &&
+    collectTest(compared).every((observable) =>
+      words.every(
+        (word) =>
+          'type' in observable && word.kind === 'string' && TYPE_BY_OBJECT.get(word.text) === observable.type,
+      ),
+    )
+  );
 }
 
 /**

@@ -98,6 +98,17 @@ describe('a CSV row', () => {
     expect(one?.lastSeen).toEqual(one?.firstSeen);
   });
 
+  it.each([
+    ['forDetection', 'false', false],
+    ['to_ids', '0', false],
+    ['to_ids', 'No', false],
+    ['to_ids', '1', true],
+    ['For Detection', 'TRUE', true],
+    ['to_ids', '', true],
+  ])('with %s %j', async (name, word, forDetection) => {
+    expect(await indicatorsOf(`ip,${name}`, `192.0.2.1,${word}`)).toMatchObject([{ forDetection }]);
+  });
+
   it('treats an unknown TLP as RED', async () => {
     expect((await indicatorsOf('ip,tlp', '192.0.2.1,purple'))[0]?.tlp).toBe('RED');
   });
@@ -109,6 +120,7 @@ describe('a CSV row', () => {
     ['ip,confidence', '192.0.2.1,101', 'confidence not an integer from 0 to 100'],
     ['ip,confidence', '192.0.2.1,high', 'confidence not an integer from 0 to 100'],
     ['ip,severity', '192.0.2.1,awful', 'severity not known'],
+    ['ip,to_ids', '192.0.2.1,maybe', 'forDetection not true or false'],
     ['ip,tags', '192.0.2.1,a,b', 'wrong number of fields'],
     ['ip,tags', '192.0.2.1', 'wrong number of fields'],
     ['ip,tags', 'None,a', 'no value'],
@@ -186,6 +198,29 @@ describe('a CSV file', () => {
 
   it('with comments before and between rows', async () => {
     expect(await valuesOf('# a, b, c', 'ip,tags', '# no data', '192.0.2.1,x')).toEqual(['IPV4 192.0.2.1']);
+  });
+
+  it('with a hashtag in the first column', async () => {
+    const lines = [
+      'tag,ip',
+      '#phishing,192.0.2.1',
+      '# 5, entries',
+      '#',
+      '#a,b,c',
+      '#a "b,c"',
+      'c2,192.0.2.2',
+    ];
+    expect(await indicatorsOf(...lines)).toMatchObject([
+      { value: '192.0.2.1', tags: ['phishing'] },
+      { value: '192.0.2.2', tags: ['c2'] },
+    ]);
+    expect(await rejectedOf(...lines)).toEqual(['line 6: not an IPv4 address']);
+  });
+
+  it('with comments that have quotes which are never closed', async () => {
+    const lines = ['tag,ip', '#a,"b', 'c2,192.0.2.2', `#a,"${'x'.repeat(1_100_000)}`, 'c2,192.0.2.3'];
+    expect(await valuesOf(...lines)).toEqual(['IPV4 192.0.2.2', 'IPV4 192.0.2.3']);
+    expect(await rejectedOf(...lines)).toEqual([]);
   });
 
   it('without a header is read by its type column', async () => {

@@ -29,13 +29,14 @@ describe('a mapped CSV file', () => {
     confidence: 'sure',
     severity: 'grave',
     tlp: 'marking',
+    forDetection: 'ids',
     tags: ['labels', 10],
   };
-  const header = 'bad host|sum|what|since|until|gone|sure|grave|marking|more|labels';
+  const header = 'bad host|sum|what|since|until|gone|sure|grave|marking|more|labels|ids';
 
   it('is read according to its map', async () => {
     const md5 = 'a'.repeat(32);
-    const row = `bad.example.com|${md5}|hostname|2026-01-01|2026-01-02|2026-02-01|80|high|green|x|a, b;c`;
+    const row = `bad.example.com|${md5}|hostname|2026-01-01|2026-01-02|2026-02-01|80|high|green|x|a, b;c|no`;
     const { records } = await runCsv(map, header, row);
     const shared = {
       firstSeen: new Date('2026-01-01'),
@@ -44,6 +45,7 @@ describe('a mapped CSV file', () => {
       confidence: 80,
       severity: 'HIGH',
       tlp: 'GREEN',
+      forDetection: false,
       tags: ['a', 'b', 'c', 'x'],
     };
     expect(records).toEqual([
@@ -93,6 +95,7 @@ describe('a mapped JSON file', () => {
       confidence: 'sure',
       severity: 'grave',
       tlp: 'marking',
+      forDetection: 'ids',
       tags: ['labels', 'family.name'],
     };
     const item = {
@@ -104,6 +107,7 @@ describe('a mapped JSON file', () => {
       sure: '80',
       grave: 'critical',
       marking: 'TLP:RED',
+      ids: false,
       labels: ['a', 'b,c'],
       family: { name: 'Example' },
     };
@@ -120,6 +124,7 @@ describe('a mapped JSON file', () => {
       confidence: 80,
       severity: 'CRITICAL',
       tlp: 'RED',
+      forDetection: false,
       tags: ['a', 'b', 'c', 'Example'],
     });
   });

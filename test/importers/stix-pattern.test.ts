@@ -45,6 +45,14 @@ describe('observablesOf', () => {
       "[cryptocurrency-wallet:value = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa']",
       'BTC_ADDRESS 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
     ],
+    [
+      "[network-traffic:dst_ref.type = 'ipv4-addr' AND network-traffic:dst_ref.value = '192.0.2.1']",
+      'IPV4 192.0.2.1',
+    ],
+    [
+      "[network-traffic:src_ref.value = 'bad.example.com' AND network-traffic:src_ref.type = 'domain-name']",
+      'DOMAIN bad.example.com',
+    ],
     ["[(ipv4-addr:value = '192.0.2.1')]", 'IPV4 192.0.2.1'],
     ["([ipv4-addr:value = '192.0.2.1'])", 'IPV4 192.0.2.1'],
     ["[ipv4-addr:value = '192.0.2.1'] WITHIN 60 SECONDS", 'IPV4 192.0.2.1'],
@@ -74,6 +82,22 @@ describe('observablesOf', () => {
 
   it.each([
     ["[file:name = 'a' AND file:size = 5]", 'AND across observables'],
+    [
+      "[network-traffic:dst_ref.type = 'ipv6-addr' AND network-traffic:dst_ref.value = '192.0.2.1']",
+      'AND across observables',
+    ],
+    [
+      "[network-traffic:src_ref.type = 'ipv4-addr' AND network-traffic:dst_ref.value = '192.0.2.1']",
+      'AND across observables',
+    ],
+    [
+      "[network-traffic:dst_ref.type = 'ipv4-addr' AND network-traffic:dst_ref.value = '192.0.2.1' AND network-traffic:dst_port = 80]",
+      'AND across observables',
+    ],
+    [
+      "[network-traffic:dst_ref.type = 'ipv4-addr' AND network-traffic:dst_port = 80]",
+      'AND across observables',
+    ],
     [`[file:hashes.MD5 = '${MD5}' AND file:name = 'a']`, 'AND across observables'],
     [`[file:hashes.MD5 = '${MD5}' AND file:hashes.md5 = '${'b'.repeat(32)}']`, 'AND across observables'],
     [`[file:hashes.MD5 = '${MD5}' AND file:hashes.'SHA-256' != '${SHA256}']`, 'AND across observables'],

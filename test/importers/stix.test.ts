@@ -70,6 +70,18 @@ describe('a STIX indicator', () => {
   });
 
   it.each([
+    [{ indicator_types: ['benign'] }, false],
+    [{ indicator_types: ['Benign', 'unknown'] }, false],
+    [{ labels: ['benign'] }, false],
+    [{ indicator_types: ['benign', 'compromised'] }, true],
+    [{ indicator_types: ['malicious-activity'], labels: ['benign'] }, true],
+    [{ indicator_types: ['unknown'] }, true],
+    [{}, true],
+  ])('with %j', async (stated, forDetection) => {
+    expect(await recordsOf(indicator(stated))).toMatchObject([{ forDetection }]);
+  });
+
+  it.each([
     [
       { pattern_type: 'yara', pattern: 'rule a {}' },
       { type: 'yara', value: 'rule a {}' },
