@@ -111,13 +111,18 @@ export async function revokeKey(db: Db, id: string, now: Date): Promise<boolean>
   return numUpdatedRows > 0n;
 }
 
-/** Makes a key expire at `end` at the latest; never extends it. */
-export async function endKeyBy(db: Db, id: string, end: Date): Promise<void> {
-  await db
+/**
+ * Makes a key expire at `end` at the latest; never extends it.
+ * @returns whether it has not been revoked
+ */
+export async function endKeyBy(db: Db, id: string, end: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('api_key')
     .set({ expires_at: sql<Date>`least(coalesce(expires_at, ${end}::timestamptz), ${end}::timestamptz)` })
     .where('id', '=', id)
-    .execute();
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Writes the last use of all keys in one statement. */

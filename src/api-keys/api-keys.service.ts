@@ -158,10 +158,10 @@ export async function rotate(
     old.expiresAt && new Date(now.getTime() + old.expiresAt.getTime() - old.createdAt.getTime());
   return db.transaction().execute(async (trx) => {
     const still = await findKey(trx, old.id);
-    if (!still || !isUsable(still, now))
+    // It may be revoked at the same time.
+    if (!still || !isUsable(still, now) || !(await endKeyBy(trx, old.id, overlapEnd)))
       throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
     const created = await insert(trx, { ...old, expiresAt }, by, old.ownerId);
-    await endKeyBy(trx, old.id, overlapEnd);
     await audit(trx, 'key.rotate', created.record, { ...old, oldValidUntil }, by);
     return { ...created, oldId: old.id, oldValidUntil };
   });

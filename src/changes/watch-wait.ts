@@ -1,8 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
 import type { RevisionWatch } from '../db/revision/watch.ts';
 
 /** How often a waiting request asks whether something has been committed; that is known without a query. */
 const STEP_MS = 50;
+
+/** Returns for how many of the wanted seconds a request may wait: not beyond the expiry of its key. */
+export function waitWithin(
+  { keyExpiresAt, principal }: Pick<FastifyRequest, 'keyExpiresAt' | 'principal'>,
+  seconds: number,
+): number {
+  return keyExpiresAt
+    ? Math.min(seconds, (keyExpiresAt.getTime() - principal.now.getTime()) / 1000)
+    : seconds;
+}
 
 /**
  * Returns a function that waits for a change, and returns false when there is none.

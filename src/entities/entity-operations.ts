@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
+import { waitWithin } from '../changes/watch-wait.ts';
 import type { Db, Read } from '../db/database.ts';
 import { inSnapshot } from '../db/database.ts';
 import type { PageRequest } from '../db/expressions.ts';
@@ -130,7 +131,8 @@ export function registerEntityChanges<Filters extends object, Row extends { id: 
       request.raw.once('close', () => {
         isClosed = true;
       });
-      const found = await changesSince(request.query, request.principal, () => isClosed);
+      const query = { ...request.query, wait: waitWithin(request, request.query.wait) };
+      const found = await changesSince(query, request.principal, () => isClosed);
       const { changed, removed, cursor } = found;
       const changes = [
         ...changed.map((row) => ({ op: 'upsert', [noun]: toItem(row) })),

@@ -36,6 +36,8 @@ declare module 'fastify' {
     principalId: string;
     /** The id of the key; undefined: none has been admitted. */
     keyId: string | undefined;
+    /** When the key expires; null: never; undefined: none has been admitted. */
+    keyExpiresAt: Date | null | undefined;
     /** The ids of the feeds to which the key is bound; empty or undefined: to none. */
     boundFeeds: readonly string[] | undefined;
     /** The scopes of the key; empty: all. */
@@ -83,6 +85,7 @@ export function authenticator(options: KeyAuthenticationOptions) {
       throw new ApiError('network_not_allowed');
     requireScope(key, access);
     request.keyId = key.id;
+    request.keyExpiresAt = key.expiresAt;
     request.boundFeeds = key.feeds;
     request.scopes = key.scopes;
     request.principal = { tlpCeiling: key.tlpCeiling, now };

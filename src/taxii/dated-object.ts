@@ -55,8 +55,9 @@ export function versionOf({ date, object }: DatedObject): string {
 
 /** Returns a time with microseconds. @param date in microseconds since 1970 */
 export function timestampOf(date: number): string {
-  const micros = String(date % 1_000).padStart(3, '0');
-  return new Date(Math.floor(date / 1_000)).toISOString().replace('Z', `${micros}Z`);
+  const millis = Math.floor(date / 1_000);
+  const micros = String(date - millis * 1_000).padStart(3, '0');
+  return new Date(millis).toISOString().replace('Z', `${micros}Z`);
 }
 
 /** Returns whether versions of any time are wanted. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revoke, rotate } from '../../src/api-keys/api-keys.service.ts';
 import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
@@ -8,6 +9,14 @@ import { type Harness, NOW, startHarness } from '../support/harness.ts';
 const LIST = '/api/v1/indicators';
 const by = (now: Date) => ({ who: 'cli:test', address: null, now });
 const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
+
+/** Returns how many connections to the database wait for a lock. */
+async function waitingForLock(db: Harness['db']): Promise<number> {
+  const { rows } = await sql<{ waiting: number }>`
+    select count(*) as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+  `.execute(db);
+  return rows[0]?.waiting ?? 0;
+}
 
 onEveryEngine((engine) => {
   describe('API key authentication', () => {
@@ -128,6 +137,18 @@ onEveryEngine((engine) => {
       tipline.clock.now = later(60);
       expect(await statuses()).toEqual([401, 200]);
       tipline.clock.now = NOW;
+    });
+
+    it('rotates no key that is revoked at the same time', async () => {
+      await tipline.newKey({ name: 'revoked' });
+      const rotation = await tipline.db.transaction().execute(async (trx) => {
+        await trx.updateTable('api_key').set({ revoked_at: NOW }).where('name', '=', 'revoked').execute();
+        const rotated = rotate(tipline.db, 'revoked', 60, by(NOW)).catch((error: Error) => error.message);
+        if (engine.name === 'postgresql')
+          await expect.poll(() => waitingForLock(tipline.db), { timeout: 60_000 }).toBe(1);
+        return { rotated };
+      });
+      expect(await rotation.rotated).toBe('The API key "revoked" is revoked or expired.');
     });
 
     it('requires the id when several usable keys share a name', async () => {

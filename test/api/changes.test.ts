@@ -247,6 +247,14 @@ onEveryEngine((engine) => {
       expect((await ask(`cursor=${cursor}`, { key })).statusCode).toBe(401);
     });
 
+    it('end the wait when the key expires', async () => {
+      await harness.load([domain(1)]);
+      const key = await harness.newKey({ expiresAt: new Date(NOW.getTime() + 500) });
+      const { cursor } = await follow('', { key });
+      const waiting = ask(`cursor=${cursor}&wait=20`, { key }).then(() => 'answered');
+      expect(await Promise.race([waiting, delay(10_000)])).toBe('answered');
+    });
+
     it('come as NDJSON and compressed', async () => {
       await harness.load(many(30));
       const options = { headers: { accept: 'application/x-ndjson', 'accept-encoding': 'gzip' } };

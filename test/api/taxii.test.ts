@@ -379,6 +379,12 @@ onEveryEngine((engine) => {
     await counting.close();
   });
 
+  it('a time before 1970 is returned as it was given', async () => {
+    const time = '1969-12-31T23:59:59.000001Z';
+    const { headers } = await get(`collections/all/objects/?added_after=${time}&match[type]=note`);
+    expect(headers['x-taxii-date-added-last']).toBe(time);
+  });
+
   describe('the collections of a key', () => {
     it('have what it can read', async () => {
       await harness.load([
