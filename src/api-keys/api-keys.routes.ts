@@ -51,7 +51,7 @@ export async function apiKeyRoutes(
       const who = by(request);
       const expiresAt =
         expiresInSeconds === null ? null : new Date(who.now.getTime() + expiresInSeconds * 1000);
-      const created = createKey(db, { ...wanted, expiresAt }, who, request.account.id);
+      const created = createKey(db, { ...wanted, expiresAt }, who, request.account);
       const { key, record } = await created.catch(asInvalid);
       return { key, data: shown(record, await readNames(db)) };
     },

@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import { listFeeds } from '../feeds/feeds.queries.ts';
 import { redactKeys } from '../http/redact-keys.ts';
 import type { Scope } from '../model/account.ts';
 import { type ApiKey, isUsable, newApiKey } from '../model/api-key.ts';
@@ -11,7 +12,6 @@ import {
   claimDailyWarning,
   endKeyBy,
   findExpiringKeys,
-  findFeedSlugs,
   findKey,
   insertKey,
   listKeys,
@@ -39,27 +39,31 @@ export class KeyError extends Error {
 }
 
 /**
- * @param ownerId id of the account that creates the key; null: a command does
- * @throws {KeyError} for a feed that does not exist, or scopes beside feeds
+ * @param owner the account that creates the key; null: a command does
+ * @throws {KeyError} for a feed that does not exist or is above the ceiling of the account, or scopes beside feeds
  */
 export async function createKey(
   db: Db,
   wanted: NewKey,
   by: AuditActor,
-  ownerId: string | null = null,
+  owner: { id: string; tlpCeiling: Tlp } | null = null,
 ): Promise<CreatedKey> {
   return db.transaction().execute(async (trx) => {
-    const feeds = await feedIds(trx, wanted);
-    const created = await insert(trx, { ...wanted, feeds }, by, ownerId);
+    const feeds = await feedIds(trx, wanted, owner?.tlpCeiling ?? 'RED');
+    const created = await insert(trx, { ...wanted, feeds }, by, owner?.id ?? null);
     await audit(trx, 'key.create', created.record, null, by);
     return created;
   });
 }
 
-async function feedIds(trx: Transaction<Tables>, { feeds = [], scopes }: NewKey): Promise<string[]> {
+async function feedIds(
+  trx: Transaction<Tables>,
+  { feeds = [], scopes }: NewKey,
+  tlpCeiling: Tlp,
+): Promise<string[]> {
   if (feeds.length === 0) return [];
   if (scopes.length > 0) throw new KeyError('A key that is bound to feeds has no other scopes.');
-  const idsBySlug = new Map([...(await findFeedSlugs(trx))].map(([id, slug]) => [slug, id]));
+  const idsBySlug = new Map((await listFeeds(trx, tlpCeiling)).map(({ id, slug }) => [slug, id]));
   return feeds.map((slug) => {
     const id = idsBySlug.get(slug);
     if (id === undefined) throw new KeyError(`There is no feed ${slug}.`);

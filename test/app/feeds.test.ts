@@ -142,6 +142,16 @@ onEveryEngine((engine) => {
       expect((await tipline.get('/api/v1/indicators', { key: rotated.key })).statusCode).toBe(403);
     });
 
+    it('cannot be bound to a feed above the TLP ceiling of its owner, which counts as none', async () => {
+      const administrator = await signedIn(tipline, 'administrator');
+      await send('/app/feeds', { ...EDGE, slug: 'secret', tlpCeiling: 'RED' }, administrator);
+      const refused = await send('/app/keys', { ...KEY, feeds: ['secret'] });
+      expect(refused).toMatchObject({ status: 400, error: 'There is no feed secret.' });
+      expect(await send('/app/keys', { ...KEY, feeds: ['secret'] }, administrator)).toMatchObject({
+        data: { feeds: ['secret'] },
+      });
+    });
+
     it('cannot be bound to a feed that does not exist, or have scopes of its own', async () => {
       expect(await send('/app/keys', { ...KEY, feeds: ['none'] })).toMatchObject({ status: 400 });
       const scopes = ['indicators:read'];
