@@ -23,14 +23,14 @@ export const ndjson: FormatEntry = {
   label: 'JSON Lines',
   purpose: 'pipelines: one indicator per line, as in the list',
   options: [],
-  example: `{"id":"1574793d-629d-53da-872a-bf8eca156eef","type":"IPV4","value":"185.132.17.160","confidence":80,"severity":"HIGH","tlp":"CLEAR","tags":["malicious-activity"],"source":"Unit 42","firstSeen":"2023-04-04T19:05:32.551Z","lastSeen":"2026-08-23T00:00:00.000Z","expiresAt":null}
+  example: `{"id":"1574793d-629d-53da-872a-bf8eca156eef","type":"IPV4","value":"185.132.17.160","confidence":80,"severity":"HIGH","tlp":"CLEAR","tags":["malicious-activity"],"source":"Unit 42","firstSeen":"2023-04-04T19:05:32.551Z","lastSeen":"2026-08-23T00:00:00.000Z","expiresAt":null,"forDetection":true}
 `,
   open: ndjsonFormat,
 };
 
 const COLUMNS = [
   ...(['id', 'type', 'value', 'confidence', 'severity', 'tlp', 'tags', 'source'] as const),
-  ...(['firstSeen', 'lastSeen', 'expiresAt'] as const),
+  ...(['firstSeen', 'lastSeen', 'expiresAt', 'forDetection'] as const),
 ];
 
 function indicator(row: ExportIndicator) {
@@ -46,5 +46,6 @@ function indicator(row: ExportIndicator) {
     firstSeen: row.firstSeen.toISOString(),
     lastSeen: row.lastSeen.toISOString(),
     expiresAt: row.expiresAt?.toISOString() ?? null,
+    forDetection: row.forDetection,
   };
 }

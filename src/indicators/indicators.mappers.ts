@@ -29,6 +29,7 @@ export function toIndicator(row: IndicatorRow): Static<typeof Indicator> {
     firstSeen: row.first_seen.toISOString(),
     lastSeen: row.last_seen.toISOString(),
     expiresAt: row.expires_at?.toISOString() ?? null,
+    forDetection: row.for_detection,
     ...(row.type === 'CVE' && { epss: toEpss(row.epss), kev: toKev(row.kev) }),
   };
 }

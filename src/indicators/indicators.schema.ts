@@ -36,6 +36,10 @@ const linkConfidence = score({ description: 'That it is what it is said to be, 0
 const firstSeen = dateTime({ description: 'When it was first seen, as its sources say.' });
 const lastSeen = dateTime({ description: 'When it was last seen, as its sources say.' });
 const expiresAt = nullable(dateTime({ description: 'Not returned from this instant on; null: never.' }));
+const forDetection = Type.Boolean({
+  description:
+    'Whether it may be used for detection and blocking; false: its sources give it as context only, such as MISP’s `to_ids: false`.',
+});
 
 const day = (description: string) => Type.String({ format: 'date', description });
 
@@ -94,6 +98,7 @@ export const Indicator = Type.Object(
     firstSeen,
     lastSeen,
     expiresAt,
+    forDetection,
     ...vulnerability,
   },
   {
@@ -112,6 +117,7 @@ export const Indicator = Type.Object(
         firstSeen: '2023-04-04T19:05:32.551Z',
         lastSeen: '2026-08-23T00:00:00.000Z',
         expiresAt: null,
+        forDetection: true,
       },
       {
         id: '94d6a4b8-2c4e-5b7e-9bd1-6a9c2d6f2f7a',
@@ -125,6 +131,7 @@ export const Indicator = Type.Object(
         firstSeen: '2023-03-14T00:00:00.000Z',
         lastSeen: '2023-03-14T00:00:00.000Z',
         expiresAt: null,
+        forDetection: true,
         epss: { score: 0.93545, percentile: 0.99823, date: '2026-11-25' },
         kev: {
           dateAdded: '2023-03-14',
@@ -300,6 +307,7 @@ export const IndicatorContext = Type.Object(
     confidenceLocked: Type.Boolean({ description: 'An analyst has pinned the confidence.' }),
     tlp: tlp(),
     tags,
+    forDetection,
     ...vulnerability,
     source: Type.Object(
       {
@@ -388,6 +396,7 @@ export const IndicatorContext = Type.Object(
         confidenceLocked: false,
         tlp: 'CLEAR',
         tags: ['malicious-activity'],
+        forDetection: true,
         source: { name: 'Unit 42', type: 'sample' },
         enrichmentSummary: { verdict: 'MALICIOUS', maxScore: 80, providerCount: 1, fresh: false },
         enrichments: [

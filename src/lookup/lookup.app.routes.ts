@@ -87,7 +87,11 @@ function idsOf(text: string): string[] {
 
 function toResult({ asked, read, matches }: LookedUp, hidden: HiddenIndicator | null) {
   const { type, value } = hidden ?? ('type' in read ? read : { type: null, value: asked });
-  const confidence = confidenceOf(matches);
+  const shown = matches.map(({ relation, indicator }) => ({
+    relation,
+    indicator: { ...toIndicator(indicator), defanged: defang(indicator.type, indicator.value) },
+  }));
+  const confidence = confidenceOf(shown.map(({ indicator }) => indicator));
   return {
     asked,
     type,
@@ -96,10 +100,7 @@ function toResult({ asked, read, matches }: LookedUp, hidden: HiddenIndicator | 
     state: matches.length > 0 ? ('known' as const) : hidden ? ('hidden' as const) : ('unknown' as const),
     verdict: verdictOf(confidence),
     confidence,
-    matches: matches.map(({ relation, indicator }) => ({
-      relation,
-      indicator: { ...toIndicator(indicator), defanged: defang(indicator.type, indicator.value) },
-    })),
+    matches: shown,
     hidden: hidden && {
       id: hidden.id,
       whitelisted: hidden.whitelisted,

@@ -83,7 +83,10 @@ export const LookupResult = Type.Object(
     value: nullable(Type.String({ description: 'The value as it was read, refanged and normalized.' })),
     reason: nullable(Type.String({ description: 'Why it was not read; null: it was.' })),
     known: Type.Boolean({ description: 'Whether anything matches.' }),
-    verdict: verdict({ description: 'By the highest confidence of the matches.' }),
+    verdict: verdict({
+      description:
+        'By the highest confidence of the matches that are for detection; UNKNOWN: there are none.',
+    }),
     matches: Type.Array(Match, { description: 'The indicators that say something about it, itself first.' }),
   },
   {

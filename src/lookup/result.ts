@@ -16,15 +16,17 @@ export function toResult({ asked, read, matches }: Answer): LookupResult {
     value: isRead ? read.value : null,
     reason: isRead ? null : read.unreadable,
     known: matches.length > 0,
-    verdict: verdictOf(confidenceOf(matches)),
+    verdict: verdictOf(confidenceOf(matches.map(({ indicator }) => indicator))),
     matches,
   };
 }
 
-/** Returns the highest confidence of the matches; null: there are none. */
-export function confidenceOf(matches: readonly { indicator: { confidence: number } }[]): number | null {
-  return matches.reduce<number | null>(
-    (most, { indicator }) => Math.max(most ?? 0, indicator.confidence),
+/** Returns the highest confidence of the indicators that are for detection; null: there are none. */
+export function confidenceOf(
+  indicators: readonly { confidence: number; forDetection: boolean }[],
+): number | null {
+  return indicators.reduce<number | null>(
+    (most, { confidence, forDetection }) => (forDetection ? Math.max(most ?? 0, confidence) : most),
     null,
   );
 }

@@ -31,6 +31,7 @@ export const IndicatorPart = Type.Object({
   firstSeen: text(),
   lastSeen: text(),
   expiresAt: textOrNull(),
+  forDetection: Type.Boolean(),
 });
 
 export function indicatorPart(row: IndicatorRow): Static<typeof IndicatorPart> {
@@ -47,6 +48,7 @@ export function indicatorPart(row: IndicatorRow): Static<typeof IndicatorPart> {
     firstSeen: row.first_seen.toISOString(),
     lastSeen: row.last_seen.toISOString(),
     expiresAt: row.expires_at?.toISOString() ?? null,
+    forDetection: row.for_detection,
   };
 }
 

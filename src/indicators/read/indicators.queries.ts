@@ -100,6 +100,7 @@ export interface IndicatorRow {
   first_seen: Instant;
   last_seen: Instant;
   expires_at: Instant | null;
+  for_detection: boolean;
   epss: Epss | null;
   kev: Kev | null;
 }
@@ -117,6 +118,7 @@ export const INDICATOR_COLUMNS = [
   'indicator.first_seen',
   'indicator.last_seen',
   'indicator.expires_at',
+  'indicator.for_detection',
   'indicator.epss',
   'indicator.kev',
 ] as const;

@@ -45,6 +45,9 @@ export class LazyRow {
     const text = this.#row.text('expires_at');
     return text ? parseInstant(text) : null;
   }
+  get for_detection() {
+    return this.#row.text('for_detection') === 't';
+  }
   get epss() {
     const text = this.#row.text('epss');
     return text ? (JSON.parse(text) as Epss) : null;

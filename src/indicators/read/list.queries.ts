@@ -52,7 +52,8 @@ export type Strategy =
 
 /** The columns of `IndicatorRow`, by its names. */
 const COLUMNS = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
-  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev`;
+  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at,
+  indicator.for_detection, indicator.epss, indicator.kev`;
 
 /** The row of an id of a page. Joined otherwise, the planner reads all rows where they are few beside the largest page. */
 const ROW_OF_SHOWN = sql`(select * from indicator where indicator.id = shown.id offset 0) as indicator`;

@@ -86,12 +86,13 @@ export const lookUpTool = defineTool({
 });
 
 function resultOf({ asked, read, matches }: LookedUp): Static<typeof Result> {
+  const shown = matches.map(toMatch);
   return {
     asked: 'type' in read ? observable(read.type, read.value) : label(asked),
     type: 'type' in read ? read.type : null,
     known: matches.length > 0,
-    verdict: verdictOf(confidenceOf(matches)),
-    matches: matches.slice(0, MAX_MATCHES).map(toMatch),
+    verdict: verdictOf(confidenceOf(shown)),
+    matches: shown.slice(0, MAX_MATCHES),
     moreMatches: Math.max(0, matches.length - MAX_MATCHES),
   };
 }

@@ -19,7 +19,8 @@ with counted as (select (
     and ("indicator"."expires_at" is null or "indicator"."expires_at" > $47::timestamptz)) and indicator.severity = $48 and indicator.type = 'USER_AGENT' order by indicator.last_seen desc, indicator.id limit 500) union all (select id, last_seen from indicator where (not "indicator"."whitelisted" and "indicator"."tlp" <= $49::tlp
     and ("indicator"."expires_at" is null or "indicator"."expires_at" > $50::timestamptz)) and indicator.severity = $51 and indicator.type = 'ASN' order by indicator.last_seen desc, indicator.id limit 500)) as indicator order by indicator.last_seen desc, indicator.id limit 500) as indicator order by indicator.last_seen desc, indicator.id limit $52 offset $53)
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
-  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one
+  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at,
+  indicator.for_detection, indicator.epss, indicator.kev, 1 as one
     from counted left join shown on true
       left join lateral (select * from indicator where indicator.id = shown.id offset 0) as indicator on true left join source on source.id = indicator.source_id
     order by indicator.last_seen desc, indicator.id

@@ -11,7 +11,8 @@ with counted as (select (
   )::bigint as total), matched as materialized ((select "indicator"."id", "indicator"."last_seen" from "indicator" where (not "indicator"."whitelisted" and "indicator"."tlp" <= $6::tlp
     and ("indicator"."expires_at" is null or "indicator"."expires_at" > $7::timestamptz)) and indicator.tags @> array[$8]::text[] and (select total from counted) <= $9)), shown as (select * from (select * from matched as indicator order by indicator.last_seen desc, indicator.id limit 500) as indicator order by indicator.last_seen desc, indicator.id limit $10 offset $11)
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
-  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one
+  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at,
+  indicator.for_detection, indicator.epss, indicator.kev, 1 as one
     from counted left join shown on true
       left join lateral (select * from indicator where indicator.id = shown.id offset 0) as indicator on true left join source on source.id = indicator.source_id
     order by indicator.last_seen desc, indicator.id

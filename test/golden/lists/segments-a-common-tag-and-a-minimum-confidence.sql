@@ -36,7 +36,8 @@ with usable as materialized (
     and ("indicator"."expires_at" is null or "indicator"."expires_at" > $57::timestamptz)) and ($58 = any (indicator.tags) and indicator.confidence >= $59) is true and last_seen < (select last_seen from "start") and last_seen = (select last_seen from "stop") and id <= (select id from "stop") order by id limit (select $60 - before from start) + case when (select total from counted) >= 0 then $61 else 0 end))
   ) as indicator limit case when (select total from counted) >= 0 then $62 else 0 end offset (select $63 - before from start)) as indicator limit 500)
     select counted.total, indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
-  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at, indicator.epss, indicator.kev, 1 as one
+  indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at,
+  indicator.for_detection, indicator.epss, indicator.kev, 1 as one
     from counted left join shown on true
       left join lateral (select * from indicator where indicator.id = shown.id offset 0) as indicator on true left join source on source.id = indicator.source_id
     order by indicator.last_seen desc, indicator.id

@@ -174,6 +174,9 @@ class _IndicatorRequired(TypedDict):
     lastSeen: str
     # Not returned from this instant on; null: never.
     expiresAt: Optional[str]
+    # Whether it may be used for detection and blocking; false: its sources give it as context only, such as
+    # MISP’s `to_ids: false`.
+    forDetection: bool
 
 
 class Indicator(_IndicatorRequired, total=False):
@@ -439,6 +442,9 @@ class _IndicatorContextRequired(TypedDict):
     tlp: Tlp
     # Free text of the sources, sorted.
     tags: List[str]
+    # Whether it may be used for detection and blocking; false: its sources give it as context only, such as
+    # MISP’s `to_ids: false`.
+    forDetection: bool
     # The source whose confidence decides.
     source: IndicatorContextSource
     # The providers’ answers, taken together.
@@ -519,7 +525,7 @@ class LookupResult(TypedDict):
     reason: Optional[str]
     # Whether anything matches.
     known: bool
-    # By the highest confidence of the matches.
+    # By the highest confidence of the matches that are for detection; UNKNOWN: there are none.
     verdict: Verdict
     # The indicators that say something about it, itself first.
     matches: List[LookupResultMatche]

@@ -58,6 +58,11 @@ export interface Indicator {
   lastSeen: string;
   /** Not returned from this instant on; null: never. */
   expiresAt: string | null;
+  /**
+   * Whether it may be used for detection and blocking; false: its sources give it as context only, such as
+   * MISP’s `to_ids: false`.
+   */
+  forDetection: boolean;
   /** Of a CVE id: its EPSS score (FIRST); null: none is known. */
   epss?: {
     /** The probability that it is exploited within 30 days. */
@@ -133,6 +138,11 @@ export interface IndicatorContext {
   tlp: Tlp;
   /** Free text of the sources, sorted. */
   tags: string[];
+  /**
+   * Whether it may be used for detection and blocking; false: its sources give it as context only, such as
+   * MISP’s `to_ids: false`.
+   */
+  forDetection: boolean;
   /** Of a CVE id: its EPSS score (FIRST); null: none is known. */
   epss?: {
     /** The probability that it is exploited within 30 days. */
@@ -357,7 +367,7 @@ export interface LookupResult {
   reason: string | null;
   /** Whether anything matches. */
   known: boolean;
-  /** By the highest confidence of the matches. */
+  /** By the highest confidence of the matches that are for detection; UNKNOWN: there are none. */
   verdict: Verdict;
   /** The indicators that say something about it, itself first. */
   matches: Array<{
