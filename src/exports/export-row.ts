@@ -64,7 +64,9 @@ const COLUMNS: readonly Column[] = [
 function toRecords(text: string): ExportRecord[] {
   if (text === '[]') return [];
   const statements = JSON.parse(text) as { source: string; records: SourceRecord[] }[];
-  return statements.flatMap(({ source, records }) => records.map((record) => ({ ...record, source })));
+  return statements.flatMap(({ source, records }) =>
+    records.filter(({ withdrawn }) => !withdrawn).map((record) => ({ ...record, source })),
+  );
 }
 
 const isTrue = (text: string) => text.startsWith('t');

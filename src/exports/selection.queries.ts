@@ -73,5 +73,5 @@ export const statements = (principal: Principal) => sql`(indicator_source as sai
 export const originalIds = (principal: Principal) => sql`case when indicator.has_records then coalesce((
     select array_agg(record ->> 'id' order by ${SOURCE_ORDER}, place)
     from ${statements(principal)}, jsonb_array_elements(said.records) with ordinality as each (record, place)
-    where record ->> 'id' is not null and record ->> 'isShared' is null
+    where record ->> 'id' is not null and record ->> 'isShared' is null and record ->> 'withdrawn' is null
       and (select array_agg(e.entity_id) from external_id as e where e.external_id = record ->> 'id') = array[indicator.id]), '{}') else '{}' end`;

@@ -65,6 +65,8 @@ export interface IndicatorRecord extends EntityRecord {
   kev?: Kev;
   /** The other statements of the record; several of another Tipline's; absent: none. */
   records?: SourceRecord[];
+  /** How the source has withdrawn the record (STIX `revoked`, MISP `deleted`), in words for a rejection; absent: it has not. */
+  withdrawn?: string;
 }
 
 export interface ActorRecord extends EntityRecord {

@@ -91,13 +91,16 @@ export function* readAttribute(
     }
     const observables = attributeObservables(type, attribute);
     of = observables === null ? 'attribute' : 'indicator';
-    if (isTrue(field(attribute, 'deleted'))) throw new RecordRejected('deleted in its source');
+    if (isTrue(field(attribute, 'deleted')) && observables === null) throw new RecordRejected(DELETED);
     if (observables === null) yield* readOther(type, attribute, event, parent.object);
     else yield* readObservables(type, observables, attribute, { event, where, ...parent });
   } catch (error) {
     yield rejectedBy(error, of, where);
   }
 }
+
+/** The reason of the rejection where nothing is known of what is deleted. */
+const DELETED = 'deleted in its source';
 
 interface Place extends ParentObject {
   event: EventContext;
@@ -111,7 +114,7 @@ function otherHalf(type: string): string | null {
 
 /** Yields a file's name as an indicator and the second half, which has no uuid of its own, as an attribute. */
 function* readFileWith(type: string, attribute: Fields, place: Place): Generator<ImportRecord> {
-  if (isTrue(field(attribute, 'deleted'))) throw new RecordRejected('deleted in its source');
+  if (isTrue(field(attribute, 'deleted'))) throw new RecordRejected(DELETED);
   const value = attributeValue(field(attribute, 'value'));
   const bar = value.lastIndexOf('|');
   const name = normalize('FILENAME', bar < 0 ? value : value.slice(0, bar));
@@ -132,18 +135,20 @@ function* readObservables(
   { event, where, object, file }: Place,
   isPart = false,
 ): Generator<ImportRecord> {
+  const isDeleted = isTrue(field(attribute, 'deleted'));
   const accepted = observables.filter((observable) => !('rejected' in observable));
   const shared = sharedFields(attribute, mispTags(attribute), event);
   const record = recordOf(type, attribute, event, object, isPart || accepted.length > 1);
   for (const observable of inFile(observables, disclosesEvent(attribute, event) ? null : file)) {
     const made = indicatorRecord(observable, shared);
-    if ('rejected' in made) yield rejectedRecord('indicator', made.rejected, where);
+    if ('rejected' in made) yield rejectedRecord('indicator', isDeleted ? DELETED : made.rejected, where);
     else {
       made.records = [record];
+      if (isDeleted) made.withdrawn = DELETED;
       yield made;
     }
   }
-  if (accepted.length > 0) yield* links(attribute, shared, event, event.indicated);
+  if (accepted.length > 0 && !isDeleted) yield* links(attribute, shared, event, event.indicated);
 }
 
 const DIRECTIONS = { src: 'source', dst: 'destination' } as const;

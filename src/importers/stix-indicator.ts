@@ -33,6 +33,9 @@ import {
 } from './stix-fields.ts';
 import { type Pattern, type PatternTest, type PatternValue, parsePattern } from './stix-pattern.ts';
 
+/** The reason of the rejection where nothing is known of what is revoked. */
+const REVOKED = 'revoked by its source';
+
 /**
  * Returns a record for each observable of the pattern, or the reason for its rejection. A pattern in another language,
  * or one that compares nothing that an indicator can be, is an attribute. Any other pattern is not: its text would
@@ -42,14 +45,15 @@ export function readIndicator(
   object: Fields,
   tlp: Tlp | null,
 ): (IndicatorRecord | AttributeRecord | { rejected: string })[] {
-  if (isRevoked(object)) throw new RecordRejected('revoked by its source');
   // STIX 2.0 has no pattern_type: there every pattern is STIX.
   const patternType = textOf(field(object, 'pattern_type')) ?? 'stix';
   const pattern = field(object, 'pattern');
   if (typeof pattern !== 'string' || pattern.trim() === '') throw new RecordRejected('no pattern');
+  const parsed = patternType.toLowerCase() === 'stix' ? parsePattern(pattern) : null;
+  const isIndicator = parsed !== null && comparesObservable(parsed);
+  if (isRevoked(object) && !isIndicator) throw new RecordRejected(REVOKED);
   if (patternType.toLowerCase() !== 'stix') return [patternRecord(object, tlp, patternType, pattern)];
-  const parsed = parsePattern(pattern);
-  if (parsed !== null && !comparesObservable(parsed)) return [patternRecord(object, tlp, 'stix', pattern)];
+  if (parsed !== null && !isIndicator) return [patternRecord(object, tlp, 'stix', pattern)];
   const observables = observablesOf(parsed);
   const isShared = observables.filter((observable) => !('rejected' in observable)).length > 1;
   return toRecords(object, tlp, observables, { ...directionOf(pattern), ...(isShared && { isShared }) });
@@ -88,7 +92,6 @@ export function readVulnerability(
   object: Fields,
   tlp: Tlp | null,
 ): (IndicatorRecord | { rejected: string })[] {
-  if (isRevoked(object)) throw new RecordRejected('revoked by its source');
   const references = externalReferences(object)
     .filter((reference) => textOf(reference.source_name)?.toLowerCase() === 'cve')
     .map((reference) => reference.external_id);
@@ -109,7 +112,6 @@ export function readObservedData(
 ): (IndicatorRecord | { rejected: string })[] {
   const observed = observedValue(object);
   if (observed === null) return [];
-  if (isRevoked(object)) throw new RecordRejected('revoked by its source');
   const { type, value, ofCertificate } = observed;
   const normalized = normalize(type, value);
   return toRecords(object, tlp, [
@@ -136,7 +138,9 @@ function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[], m
   const records = sourceRecords(object, more);
   return observables.map((observable) => {
     const made = indicatorRecord(observable, stated);
-    if (!('rejected' in made)) made.records = records.map((record) => withoutValue(record, made));
+    if ('rejected' in made) return isRevoked(object) ? { rejected: REVOKED } : made;
+    made.records = records.map((record) => withoutValue(record, made));
+    if (isRevoked(object)) made.withdrawn = REVOKED;
     return made;
   });
 }

@@ -32,7 +32,9 @@ import {
   sameShownStatement,
   sameStatement,
   uniqueTags,
+  withoutRecord,
 } from '../model/statement.ts';
+import type { Tlp } from '../model/vocabulary.ts';
 import { loadSources, type Source } from '../sources/store/sources.queries.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import type { WhitelistMatcher } from '../whitelist/matching/matcher.ts';
@@ -58,7 +60,7 @@ export interface IndicatorPlan {
   added: string[];
 }
 
-type Outcome = 'new' | 'updated' | 'unchanged';
+type Outcome = 'new' | 'updated' | 'unchanged' | 'withdrawn';
 
 /**
  * Imports a batch of indicators.
@@ -83,7 +85,11 @@ export async function importIndicators(
     },
     early,
   );
-  for (const outcome of plan.outcomes) counts.count('indicator', outcome);
+  for (const [n, outcome] of plan.outcomes.entries()) {
+    const { withdrawn = '', externalIds: [where = ''] = [] } = records[n] ?? {};
+    if (outcome === 'withdrawn') counts.reject('indicator', withdrawn, where);
+    else counts.count('indicator', outcome);
+  }
   if (!dryRun)
     counts.hidden += plan.indicators.writes.filter(({ shown }) => shown.suppressedBy !== null).length;
 }
@@ -124,12 +130,15 @@ export async function planIndicators(
     const current = entry ?? unknownIndicator(record);
     const before = current.statements.get(source.id);
     // An indicator above the ceiling counts as new, so that counts do not reveal it.
-    const isSecret = entry?.stored != null && compareTlp(entry.stored.tlp, tlpCeiling) > 0;
-    const isNew =
-      !entry ||
-      entry.statements.size === 0 ||
-      (isSecret && (!before || compareTlp(before.tlp, tlpCeiling) > 0));
-    const after = withRecord(before, record, source, now);
+    const isAbove = (tlp: Tlp) => compareTlp(tlp, tlpCeiling) > 0;
+    const isSecret = entry?.stored != null && isAbove(entry.stored.tlp);
+    const isNew = !entry || entry.statements.size === 0 || (isSecret && (!before || isAbove(before.tlp)));
+    const after =
+      record.withdrawn === undefined
+        ? withRecord(before, record, source, now)
+        : before && !isAbove(before.tlp) && withdrawnFrom(before, record);
+    // The source has not stated what it withdraws, or nothing is known of it any more.
+    if (!after) return 'withdrawn';
     const newIds = record.externalIds.filter((externalId) => !current.externalIds.has(externalId));
     for (const externalId of newIds) {
       current.externalIds.add(externalId);
@@ -208,7 +217,7 @@ async function findRestated(
     if (among.has(id)) single.set(id, single.has(id) ? null : record);
   }
   const candidates = [...single].flatMap(([id, record]) =>
-    record === null || dryRunState?.has(id)
+    record === null || record.withdrawn !== undefined || dryRunState?.has(id)
       ? []
       : [
           {
@@ -292,6 +301,13 @@ function withRecord(
   if (before.delistedAt && source.isSnapshotList) said.lastSeen = laterOf(said.lastSeen, now);
   const undated = before.statedAt === null && said.statedAt === null;
   return undated && record.isCompleteStatement ? replaceUndated(before, said) : mergeStatements(before, said);
+}
+
+function withdrawnFrom(
+  before: Statement,
+  { externalIds: [id], statedAt }: IndicatorRecord,
+): Statement | null {
+  return id === undefined || statedAt === null ? null : withoutRecord(before, { id, statedAt });
 }
 
 /** Returns the statement of a source that has made no other about the indicator. */

@@ -76,7 +76,7 @@ export function toContext(row: ContextRow, now: Date): IndicatorContext {
       ...report,
     })),
     records: row.statements.flatMap(({ source: name, records }) =>
-      (records ?? []).map((record) => toRecord(name, record)),
+      (records ?? []).filter(({ withdrawn }) => !withdrawn).map((record) => toRecord(name, record)),
     ),
     attributes: row.attributes.map(toAttribute),
     ...indicator,

@@ -45,6 +45,8 @@ export interface SourceRecord {
   object?: MispObject;
   /** The record gives several indicators. */
   isShared?: boolean;
+  /** Only if the source has withdrawn the record. */
+  withdrawn?: true;
   /** Only if the record is not meant for detection or blocking, such as MISP's `to_ids: false`. */
   forDetection?: false;
 }
@@ -69,11 +71,25 @@ const KEYS: readonly (keyof SourceRecord | keyof KillChainPhase | keyof MispObje
     'original',
   ] as const),
   ...(['killChainPhases', 'chain', 'phase', 'object', 'relation', 'metaCategory', 'templateId'] as const),
-  ...(['templateVersion', 'comment', 'isShared', 'forDetection'] as const),
+  ...(['templateVersion', 'comment', 'isShared', 'forDetection', 'withdrawn'] as const),
 ];
 
 function textOf(record: SourceRecord): string {
   return JSON.stringify(record, KEYS as string[]);
+}
+
+/** Whether a record holds and is for detection. */
+export function isForDetection({ forDetection, withdrawn }: SourceRecord): boolean {
+  return forDetection !== false && !withdrawn;
+}
+
+/** Returns when the source withdrew the last of its records; null: one holds, or it has none. */
+export function withdrawnAt(records: readonly SourceRecord[]): Date | null {
+  // The latest comes first.
+  const [latest] = records;
+  return latest?.statedAt !== undefined && records.every(({ withdrawn }) => withdrawn)
+    ? new Date(latest.statedAt)
+    : null;
 }
 
 /** Returns the records of a statement, marked if the statement is not for detection. */
@@ -111,6 +127,7 @@ export function latestRecords(records: readonly SourceRecord[]): readonly Source
 function compareRecords(a: SourceRecord, b: SourceRecord): number {
   const [left, right] = [a.statedAt ?? '', b.statedAt ?? ''];
   if (left !== right) return left > right ? -1 : 1;
+  if (a.withdrawn !== b.withdrawn) return a.withdrawn ? -1 : 1;
   const [x, y] = [textOf(a), textOf(b)];
   return x === y ? 0 : x > y ? -1 : 1;
 }

@@ -1,5 +1,11 @@
 import { effectiveConfidence } from './confidence.ts';
-import { mergeRecords, type SourceRecord, sameRecords } from './source-record.ts';
+import {
+  isForDetection,
+  mergeRecords,
+  type SourceRecord,
+  sameRecords,
+  withdrawnAt,
+} from './source-record.ts';
 import { type IndicatorType, SEVERITIES, type Severity, TLPS, type Tlp } from './vocabulary.ts';
 import { type Kev, mergeKev, sameKev } from './vulnerability.ts';
 
@@ -96,10 +102,7 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     importedAt: earliest(a.importedAt, b.importedAt) ?? a.importedAt,
     tlp: mostRestrictive([a.tlp, b.tlp]),
     tags: uniqueTags([...a.tags, ...b.tags]),
-    forDetection:
-      records.length > 0
-        ? records.some(({ forDetection }) => forDetection !== false)
-        : latestForDetection(a, b),
+    forDetection: records.length > 0 ? records.some(isForDetection) : latestForDetection(a, b),
     ofCertificate: a.ofCertificate || b.ofCertificate,
     files: mergeFiles(a.files, b.files),
     // An indicator that is stated again is on the list again.
@@ -107,6 +110,23 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     records,
     kev: mergeKev(a.kev, b.kev),
   };
+}
+
+/**
+ * Returns the statement of a source that withdraws a record; null: it has not made it. A statement without records, such as one of
+ * another Tipline, is withdrawn as a whole.
+ */
+export function withoutRecord(
+  before: Statement,
+  { id, statedAt }: { id: string; statedAt: Date },
+): Statement | null {
+  if (before.records.length === 0)
+    return (before.statedAt ?? statedAt) > statedAt ? before : { ...before, statedAt, expiresAt: statedAt };
+  const record = before.records.find((each) => each.id === id);
+  if (record === undefined) return null;
+  const withdrawn = { ...record, statedAt: statedAt.toISOString(), withdrawn: true as const };
+  const records = mergeRecords(before.records, [withdrawn]);
+  return { ...before, records, forDetection: records.some(isForDetection) };
 }
 
 /** Returns whether the later of two statements without records is for detection, of two of the same time whether either is. */
@@ -210,11 +230,13 @@ export function resolve(
 }
 
 /**
- * Returns when a source expires an indicator: as its record states, else its lifetime for the type after it
- * was last seen. An indicator on a list counts as seen as long as it is on it.
+ * Returns when a source expires an indicator: when it withdrew all of its records, or as its record states, else its lifetime for
+ * the type after it was last seen. An indicator on a list counts as seen as long as it is on it.
  */
 function expiryOf(type: IndicatorType, statement: SourceStatement): Date | null {
-  const { expiresAt, delistedAt, source } = statement;
+  const { expiresAt, delistedAt, records, source } = statement;
+  const withdrawn = withdrawnAt(records);
+  if (withdrawn) return earliest(expiresAt, withdrawn);
   const lifetime = source.lifetimes[type];
   if (expiresAt || lifetime === undefined) return expiresAt;
   if (source.isSnapshotList && !delistedAt) return null;

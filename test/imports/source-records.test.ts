@@ -250,6 +250,101 @@ onEveryEngine((engine) => {
     });
   });
 
+  describe('what a source withdraws', () => {
+    const DAYS = ['2026-05-01', '2026-05-02', '2026-05-03'].map((day) => `${day}T00:00:00.000Z`);
+    const revoked = (n: number, day: number, isRevoked: boolean) =>
+      recordsOf(stixImporter, {
+        type: 'bundle',
+        id: `bundle--${uuid(100)}`,
+        objects: [
+          stix('indicator', n, {
+            modified: DAYS[day],
+            revoked: isRevoked,
+            pattern: "[domain-name:value = 'evil.example']",
+            pattern_type: 'stix',
+            valid_from: DAYS[0],
+          }),
+        ],
+      });
+    const deleted = (n: number, day: number, isDeleted: boolean) => {
+      const timestamp = String(Date.parse(DAYS[day] ?? '') / 1000);
+      const one = attribute(n, 'domain', 'evil.example', { timestamp, deleted: isDeleted });
+      return recordsOf(mispImporter, {
+        Event: { ...EVENT.Event, Galaxy: [], Object: [], EventReport: [], Attribute: [one] },
+      });
+    };
+    const isListed = async () => (await harness.get('/api/v1/indicators?q=evil.example')).json().total === 1;
+    const outcomes = ({ kinds }: Awaited<ReturnType<Harness['load']>>) => kinds.get('indicator');
+
+    const WAYS = [
+      ['STIX', revoked, 'revoked by its source'],
+      ['MISP', deleted, 'deleted in its source'],
+    ] as const;
+    it.each(WAYS)('is not returned any more, until %s states it again', async (_, record) => {
+      await harness.load(await record(200, 0, false));
+      expect(await isListed()).toBe(true);
+      expect(outcomes(await harness.load(await record(200, 1, true)))).toMatchObject({ updated: 1 });
+      expect(await isListed()).toBe(false);
+      expect(outcomes(await harness.load(await record(200, 1, true)))).toMatchObject({ unchanged: 1 });
+      await harness.load(await record(200, 0, false));
+      expect(await isListed()).toBe(false);
+      await harness.load(await record(200, 2, false));
+      expect(await isListed()).toBe(true);
+    });
+
+    it.each(WAYS)('stays while another record in %s or another source states it', async (_, record) => {
+      await harness.load([...(await record(200, 0, false)), ...(await record(201, 0, false))]);
+      await harness.load(await record(200, 1, true));
+      expect(await isListed()).toBe(true);
+      expect((await contextOf('DOMAIN', 'evil.example')).records).toMatchObject([
+        { id: `indicator--${uuid(201)}` },
+      ]);
+      await harness.load(await record(201, 1, true));
+      expect(await isListed()).toBe(false);
+      await harness.load([indicatorRecord('DOMAIN', 'evil.example')], 'Other');
+      expect(await isListed()).toBe(true);
+    });
+
+    it.each(WAYS)('is rejected in %s if its source has not stated it', async (_, record, reason) => {
+      const rejected = { rejected: 1, reasons: { [reason]: 1 } };
+      expect(outcomes(await harness.load(await record(200, 1, true)))).toMatchObject(rejected);
+      await harness.load(await record(200, 0, false), 'Other');
+      expect(outcomes(await harness.load(await record(200, 1, true)))).toMatchObject(rejected);
+      await harness.load(await record(201, 0, false));
+      expect(outcomes(await harness.load(await record(200, 1, true)))).toMatchObject(rejected);
+      expect(await isListed()).toBe(true);
+    });
+
+    it('is rejected above the TLP ceiling of the importer, and stays', async () => {
+      await harness.load(await revoked(200, 0, false), 'Test', { tlp: 'RED' });
+      expect(outcomes(await harness.load(await revoked(200, 1, true), 'Test', {}, 'GREEN'))).toMatchObject({
+        rejected: 1,
+      });
+      expect(await isListed()).toBe(true);
+    });
+
+    it('comes back when the withdrawal is undone', async () => {
+      await harness.loadRun(await revoked(200, 0, false), 'A');
+      const second = await harness.loadRun(await revoked(200, 1, true), 'A');
+      expect(await isListed()).toBe(false);
+      await startUndo(harness.db, second, BY);
+      await runPendingUndos(harness.db, { now: () => NOW });
+      expect(await isListed()).toBe(true);
+    });
+
+    it('of another Tipline, without records, ends with its time', async () => {
+      const said = indicatorRecord('DOMAIN', 'evil.example', {
+        externalIds: ['observed-data--1'],
+        statedAt: new Date(DAYS[0] ?? ''),
+      });
+      await harness.load([said]);
+      await harness.load([
+        { ...said, statedAt: new Date(DAYS[1] ?? ''), withdrawn: 'revoked by its source' },
+      ]);
+      expect(await isListed()).toBe(false);
+    });
+  });
+
   describe('a changed comment', () => {
     const stating = (description: string, statedAt: string) =>
       indicatorRecord('DOMAIN', 'evil.example', {
