@@ -13,7 +13,7 @@ export interface QueueCriteria {
   tlpCeiling: Tlp;
 }
 
-/** Providers are asked about single addresses. */
+/** Providers are asked about single addresses, and about the hashes of files, not of certificates. */
 const isNetwork = sql`(type in ('IPV4', 'IPV6') and position('/' in value) > 0)`;
 
 /**
@@ -35,7 +35,7 @@ export async function addRequests(
   const { numAffectedRows } = await sql`
     insert into enrichment_request as waiting (indicator_id, provider, priority, requested_at)
     select id, ${provider}, ${priority}::smallint, ${now}::timestamptz from indicator
-    where id = any(${ids}::uuid[]) and type::text = any(${[...accepts]}::text[]) and not ${isNetwork}
+    where id = any(${ids}::uuid[]) and type::text = any(${[...accepts]}::text[]) and not ${isNetwork} and not of_certificate
       and tlp <= ${tlpCeiling}::tlp and not whitelisted and (expires_at is null or expires_at > ${now}::timestamptz)
       and (${force} or not exists (
         select from enrichment where indicator_id = indicator.id and provider = ${provider} and (

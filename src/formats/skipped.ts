@@ -5,7 +5,7 @@
  * - `length`: the value is too long
  * - `port`: a whole site on one port, where an entry has no port
  * - `path`: a file name with a path, where names are compared without one
- * - `any-address`: `0.0.0.0` or `::`, which would match every address
+ * - `any-address`: `0.0.0.0`, `::` or a network that begins there, which would match every address
  * - `reserved-name`: the name has another meaning in a policy zone
  * - `public-suffix`: a public suffix, where the consumer would add the names below it
  * - `file-hash`: the hash of a file, where only fingerprints of certificates are compared

@@ -1,7 +1,7 @@
 import type { ExportFormat, ExportIndicator, ExportInfo } from './format.ts';
 import { listedBlocks } from './listed-blocks.ts';
 import { filesByType, listFile, type RowsOf, ruleTexts } from './rules/rows-by-type.ts';
-import { ANY_ADDRESS, RULE_COLUMNS } from './rules/rule-file.ts';
+import { isAnyAddress, RULE_COLUMNS } from './rules/rule-file.ts';
 import type { Skipped } from './skipped.ts';
 import { type ArchiveFile, zipArchive } from './zip.ts';
 
@@ -38,7 +38,7 @@ export function reputationFormat(rulesOf: (row: ExportIndicator) => string[]): E
 
   async function* files(of: RowsOf, skipped: Skipped): AsyncGenerator<ArchiveFile> {
     const addressLine = (row: ExportIndicator) => {
-      if (!ANY_ADDRESS.has(row.value)) return listedBlocks(row, skipped).join('\n').concat('\n');
+      if (!isAnyAddress(row.value)) return listedBlocks(row, skipped).join('\n').concat('\n');
       skipped.add('any-address');
       return '';
     };

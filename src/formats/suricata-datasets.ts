@@ -4,7 +4,7 @@ import { LIST_SIDS } from '../model/identity.ts';
 import { type ExportFormat, type ExportIndicator, type ExportInfo, indicatorPage } from './format.ts';
 import { listedBlocks } from './listed-blocks.ts';
 import { filesByType, listFile, type RowsOf, ruleTexts } from './rules/rows-by-type.ts';
-import { ANY_ADDRESS, RULE_COLUMNS } from './rules/rule-file.ts';
+import { isAnyAddress, RULE_COLUMNS } from './rules/rule-file.ts';
 import { Skipped } from './skipped.ts';
 import { isPublicSuffix } from './url-parts.ts';
 import { type ArchiveFile, zipArchive } from './zip.ts';
@@ -101,7 +101,7 @@ export function datasetsFormat({ ndjson, publicAddress, rulesOf, networkRules }:
     const addresses = set('tipline-addresses', 'ip', `tipline-addresses.${extension}`);
     const reputation: string[] = [];
     const addressLine = (row: ExportIndicator) => {
-      if (ANY_ADDRESS.has(row.value)) {
+      if (isAnyAddress(row.value)) {
         skipped.add('any-address');
         return '';
       }

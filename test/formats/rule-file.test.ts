@@ -44,11 +44,15 @@ describe.each(FORMATS)('%s', (_name, format) => {
       exportIndicator(2, 'IPV4', '0.0.0.0'),
       exportIndicator(3, 'IPV6', '::'),
       exportIndicator(300, 'IPV4', '0.0.0.0'),
+      exportIndicator(301, 'IPV4', '0.0.0.0/8', { whitelistedParts: ['0.128.0.0/9'] }),
+      exportIndicator(302, 'IPV6', '::/97'),
+      exportIndicator(303, 'IPV6', '::1'),
     ];
     const text = await written(format, rows);
-    expect(firstsOf(text)).toEqual(['sid:4000000000; rev:1779753600']);
+    expect(firstsOf(text)).toHaveLength(2);
     expect(text).toContain('[198.51.100.1]');
-    expect(text).toMatch(/\n# Left out: any-address 3\n$/);
+    expect(text).toContain('[::1]');
+    expect(text).toMatch(/\n# Left out: any-address 5\n$/);
   });
 
   it('has rules per address block and family', async () => {

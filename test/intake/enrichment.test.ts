@@ -104,6 +104,18 @@ onEveryEngine((engine) => {
       expect(await Promise.race([ended, late])).toBeUndefined();
     });
 
+    it('has no hash that is the fingerprint of a certificate', async () => {
+      await setUp();
+      const [file, certificate] = ['a', 'b'].map((digit) => digit.repeat(40)) as [string, string];
+      await tipline.load([
+        indicatorRecord('SHA1', file),
+        indicatorRecord('SHA1', certificate, { ofCertificate: true }),
+      ]);
+      const criteria = { provider: 'virustotal', accepts: ['SHA1'], tlpCeiling: 'RED' } as const;
+      const ids = [file, certificate].map((hash) => indicatorId('SHA1', hash));
+      expect(await addRequests(tipline.db, ids, criteria, PRIORITY.person, tipline.clock.now)).toBe(1);
+    });
+
     it('stores the result, raises the confidence, and removes the request', async () => {
       await load(1);
       await setUp();

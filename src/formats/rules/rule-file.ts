@@ -40,8 +40,8 @@ export const RULE_COLUMNS = [
 ];
 const FAMILIES = ['IPV4', 'IPV6'] as const;
 
-/** Snort reads these as `any`, even alone or in a list: they would match all traffic. */
-export const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+/** Whether Snort may read a value as `any`, even in a list, so that it would match all traffic: `0.0.0.0`, `::`, and networks that begin there. */
+export const isAnyAddress = (value: string): boolean => /^(?:0\.0\.0\.0|::)(?:\/|$)/.test(value);
 
 const PIECE_LENGTH = 65_536;
 
@@ -71,7 +71,7 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
             const rules = language.rulesOf(row);
             if (rules.length === 0) skipped.add(row.type === 'URL' ? 'not-http' : 'file-hash');
             text += rules.join('');
-          } else if (ANY_ADDRESS.has(row.value)) {
+          } else if (isAnyAddress(row.value)) {
             skipped.add('any-address');
           } else if (row.whitelistedParts.length > 0) {
             text += partialNetworkRules(language, row, skipped);
@@ -127,7 +127,7 @@ export function partialNetworkRules(
   row: ExportIndicator,
   skipped: Skipped,
 ): string {
-  const blocks = listedBlocks(row, { addParts: () => {} }).filter((block) => !ANY_ADDRESS.has(block));
+  const blocks = listedBlocks(row, { addParts: () => {} }).filter((block) => !isAnyAddress(block));
   if (blocks.length > 0 && blocks.join().length <= MAX_ADDRESSES) {
     skipped.addParts(row.whitelistedParts.length);
     return language.addressRules(row.type as 'IPV4' | 'IPV6', blocks, (rule) => aboutIndicator(row, rule));
