@@ -79,10 +79,14 @@ export function authenticator(options: KeyAuthenticationOptions) {
     const key = await resolveApiKey(request, options, arrivedAt, sent);
     // The log needs the name also when the request is rejected later. The name may contain text like a key.
     request.keyName = redactKeys(key.name);
+    const address = addressOf(request, options);
+    if (key.networks.length > 0 && !inNetworks(address, key.networks)) {
+      // A stolen key must not lose its owner the requests.
+      await countRequest(options, `${key.id} ${networkOf(address)}`, reply);
+      throw new ApiError('network_not_allowed');
+    }
     options.recordKeyUse(key.id, arrivedAt);
     const now = await countRequest(options, key.id, reply);
-    if (key.networks.length > 0 && !inNetworks(addressOf(request, options), key.networks))
-      throw new ApiError('network_not_allowed');
     requireScope(key, access);
     request.keyId = key.id;
     request.keyExpiresAt = key.expiresAt;
@@ -97,17 +101,17 @@ export function authenticator(options: KeyAuthenticationOptions) {
 export type RequestCounter = Pick<KeyAuthenticationOptions, 'clock' | 'rateLimits' | 'rateLimit'>;
 
 /**
- * Counts a request of a key, and sets the rate-limit headers of the response.
+ * Counts a request of a key, or of a network that may not use it, and sets the rate-limit headers of the response.
  * @returns the instant after the count, which may have taken time. With it, the window does not end later than reported, and the
  *   response contains no indicator that has expired since the request arrived
  * @throws {ApiError} 429
  */
 export async function countRequest(
   { clock, rateLimits, rateLimit }: RequestCounter,
-  keyId: string,
+  requester: string,
   reply: FastifyReply,
 ): Promise<Date> {
-  const consumed = await rateLimits.consume(`key:${keyId}`, rateLimit);
+  const consumed = await rateLimits.consume(`key:${requester}`, rateLimit);
   const now = clock();
   reply.headers(rateHeaders(rateLimit, consumed, now));
   if (consumed.consumed > rateLimit.limit) throw tooManyRequests(consumed);

@@ -172,6 +172,23 @@ onEveryEngine((engine) => {
       expect(await from('198.51.100.1', { 'x-forwarded-for': '192.0.2.9' })).toBe(403);
     });
 
+    it('counts requests from other networks apart, so that these use up none of the key', async () => {
+      const limited = await startHarness(engine, { rateLimit: { limit: 2, windowSeconds: 60 } });
+      const key = await limited.newKey({ networks: ['192.0.2.0/24'] });
+      const from = async (remoteAddress: string) => {
+        const { statusCode, headers } = await limited.get(LIST, { key, remoteAddress });
+        return [statusCode, headers['x-ratelimit-remaining']];
+      };
+      const refused = [await from('198.51.100.1'), await from('198.51.100.1'), await from('198.51.100.1')];
+      expect(refused).toEqual([
+        [403, '1'],
+        [403, '0'],
+        [429, '0'],
+      ]);
+      expect(await from('192.0.2.9')).toEqual([200, '1']);
+      await limited.close();
+    });
+
     it('returns 429 after 60 wrong keys from one address, while valid keys still work', async () => {
       const guess = () => tipline.get(LIST, { key: `tip_${'C'.repeat(43)}`, remoteAddress: '203.0.113.66' });
       for (let i = 0; i < 60; i++) expect((await guess()).statusCode).toBe(401);
