@@ -58,9 +58,13 @@ export async function findOwners(db: Db): Promise<Map<string, string>> {
   return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
-/** Returns the slugs of all feeds, by their ids. */
-export async function findFeedSlugs(db: Db): Promise<Map<string, string>> {
-  const rows = await db.selectFrom('feed').select(['id', 'slug']).execute();
+/** Returns the slugs of the feeds whose TLP ceiling is not above this one, by their ids. */
+export async function findFeedSlugs(db: Db, tlpCeiling: Tlp = 'RED'): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('feed')
+    .select(['id', 'slug'])
+    .where(sql<boolean>`tlp_ceiling <= ${tlpCeiling}::tlp`)
+    .execute();
   return new Map(rows.map(({ id, slug }) => [id, slug]));
 }
 

@@ -3,7 +3,6 @@ import type { Transaction } from 'kysely';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
-import { listFeeds } from '../feeds/feeds.queries.ts';
 import { redactKeys } from '../http/redact-keys.ts';
 import type { Scope } from '../model/account.ts';
 import { type ApiKey, isUsable, newApiKey } from '../model/api-key.ts';
@@ -12,6 +11,7 @@ import {
   claimDailyWarning,
   endKeyBy,
   findExpiringKeys,
+  findFeedSlugs,
   findKey,
   insertKey,
   listKeys,
@@ -63,7 +63,7 @@ async function feedIds(
 ): Promise<string[]> {
   if (feeds.length === 0) return [];
   if (scopes.length > 0) throw new KeyError('A key that is bound to feeds has no other scopes.');
-  const idsBySlug = new Map((await listFeeds(trx, tlpCeiling)).map(({ id, slug }) => [slug, id]));
+  const idsBySlug = new Map([...(await findFeedSlugs(trx, tlpCeiling))].map(([id, slug]) => [slug, id]));
   return feeds.map((slug) => {
     const id = idsBySlug.get(slug);
     if (id === undefined) throw new KeyError(`There is no feed ${slug}.`);

@@ -76,6 +76,7 @@ onEveryEngine((engine) => {
           firstSeen: '2026-05-01T00:00:00.000Z',
           lastSeen: '2026-05-05T00:00:00.000Z',
           expiresAt: null,
+          forDetection: true,
         },
       ]);
     });
@@ -275,6 +276,7 @@ onEveryEngine((engine) => {
         firstSeen: '2026-05-01T00:00:00.000Z',
         lastSeen: '2026-05-03T00:00:00.000Z',
         expiresAt: null,
+        forDetection: true,
         severity: 'MEDIUM',
         confidence: 50,
         confidenceLocked: false,

@@ -33,6 +33,17 @@ onEveryEngine((engine) => {
     matches.map(({ relation, indicator }) => `${relation} ${indicator.value}`);
 
   describe('a look-up', () => {
+    it('has no verdict by indicators that are not for detection', async () => {
+      await harness.load([
+        indicatorRecord('DOMAIN', 'context.com', { confidence: 90, forDetection: false }),
+        indicatorRecord('DOMAIN', 'a.context.com', { confidence: 40 }),
+      ]);
+      expect(await lookUp(['context.com', 'a.context.com'])).toMatchObject([
+        { known: true, verdict: 'UNKNOWN', matches: [{ indicator: { forDetection: false } }] },
+        { known: true, verdict: 'SUSPICIOUS' },
+      ]);
+    });
+
     it('has one result for each value, in their order, with what is above it', async () => {
       await harness.load([
         indicatorRecord('DOMAIN', 'evil.com', { confidence: 80 }),

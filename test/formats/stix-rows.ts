@@ -1,7 +1,7 @@
 import type { ExportIndicator } from '../../src/formats/format.ts';
 import type { IndicatorRecord } from '../../src/importers/importer.ts';
 import { indicatorId } from '../../src/model/identity.ts';
-import { latestRecords } from '../../src/model/source-record.ts';
+import { latestRecords, markedRecords } from '../../src/model/source-record.ts';
 import {
   mergeStatements,
   resolve,
@@ -47,7 +47,7 @@ function statementOf(record: IndicatorRecord): Statement {
   const tlp = record.tlp ?? DEFAULTS.tlp;
   const stated = { statedAt, firstSeen, lastSeen, expiresAt, confidence, severity, forDetection, tlp };
   const ofCertificate = record.ofCertificate ?? false;
-  const records = latestRecords(record.records ?? []);
+  const records = latestRecords(markedRecords(record.records ?? [], record));
   return {
     ...stated,
     ofCertificate,

@@ -2,6 +2,7 @@ import type { ExportEntity, ExportIndicator } from '../../src/formats/format.ts'
 import type { ImportRecord, IndicatorRecord } from '../../src/importers/importer.ts';
 import { mispImporter } from '../../src/importers/misp.ts';
 import { indicatorId } from '../../src/model/identity.ts';
+import { markedRecords } from '../../src/model/source-record.ts';
 import { mergeStatements, mostRestrictive, resolve, type Statement } from '../../src/model/statement.ts';
 import { exportIndicator, toward } from '../formats/input.ts';
 import { inputOf, ofKind, runImporter } from '../importers/run-importer.ts';
@@ -57,7 +58,7 @@ function readStatements(records: IndicatorRecord[]) {
       importedAt: IMPORTED_AT,
       delistedAt: null,
       kev: null,
-      records: record.records ?? [],
+      records: markedRecords(record.records ?? [], record),
     };
     const before = statements.get(id)?.statement;
     statements.set(id, { record, statement: mergeStatements(before ?? own, own) });

@@ -110,6 +110,7 @@ export function indicatorAnswer(indicator: WorldIndicator) {
     firstSeen: indicator.firstSeen.toISOString(),
     lastSeen: indicator.lastSeen.toISOString(),
     expiresAt: iso(indicator.expiresAt),
+    forDetection: indicator.forDetection,
   };
 }
 
