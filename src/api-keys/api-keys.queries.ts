@@ -59,7 +59,7 @@ export async function findOwners(db: Db): Promise<Map<string, string>> {
 }
 
 /** Returns the slugs of the feeds whose TLP ceiling is not above this one, by their ids. */
-export async function findFeedSlugs(db: Db, tlpCeiling: Tlp = 'RED'): Promise<Map<string, string>> {
+export async function findFeedSlugs(db: Db, tlpCeiling: Tlp): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('feed')
     .select(['id', 'slug'])

@@ -98,7 +98,7 @@ interface Names {
 }
 
 async function readNames(db: Db): Promise<Names> {
-  return { owners: await findOwners(db), feeds: await findFeedSlugs(db) };
+  return { owners: await findOwners(db), feeds: await findFeedSlugs(db, 'RED') };
 }
 
 function shown({ ownerId, feeds, ...key }: ApiKey, names: Names) {

@@ -102,7 +102,7 @@ async function list({ json }: Json) {
   const now = new Date();
   const { all, slugs } = await withDatabase(async ({ db }) => ({
     all: await listKeys(db),
-    slugs: await findFeedSlugs(db),
+    slugs: await findFeedSlugs(db, 'RED'),
   }));
   if (json) return print(JSON.stringify(all.map((key) => asJson(key, now))));
   if (all.length === 0) return print('There are no API keys. Create one: tipline keys create --name NAME');
