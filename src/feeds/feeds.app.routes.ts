@@ -6,6 +6,7 @@ import type { Db } from '../db/database.ts';
 import { requireCeiling } from '../http/admit.ts';
 import { ApiError } from '../http/errors.ts';
 import { routeOf } from '../http/routes.ts';
+import { compareTlp } from '../model/statement.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { exportProblem, type Feed } from './feed.ts';
 import { findHolds } from './feed-guards.queries.ts';
@@ -56,7 +57,6 @@ export async function feedPageRoutes(
     ...routeOf(operations.changeFeed, 'analyst'),
     handler: async (request) => {
       const { slug, tlpCeiling } = await feedOf(request);
-      requireCeiling(request, tlpCeiling, 'the feed');
       requireCeiling(request, request.body.tlpCeiling ?? tlpCeiling, 'the feed');
       const feed = await changeFeed(db, slug, request.body, by(request)).catch(asApiError);
       return { data: toFeed(feed, await findWebhook(db, feed.id)) };
@@ -66,8 +66,7 @@ export async function feedPageRoutes(
   app.route({
     ...routeOf(operations.removeFeed, 'analyst'),
     handler: async (request) => {
-      const { slug, tlpCeiling } = await feedOf(request);
-      requireCeiling(request, tlpCeiling, 'the feed');
+      const { slug } = await feedOf(request);
       return { data: toFeed(await removeFeed(db, slug, by(request)).catch(asApiError)) };
     },
   });
@@ -75,8 +74,7 @@ export async function feedPageRoutes(
   app.route({
     ...routeOf(operations.setWebhook, 'administrator'),
     handler: async (request) => {
-      const { slug, tlpCeiling } = await feedOf(request);
-      requireCeiling(request, tlpCeiling, 'the feed');
+      const { slug } = await feedOf(request);
       const deps = { db, changes, secrets: webhookSecrets };
       return { data: { secret: await setWebhook(deps, slug, request.body, by(request)).catch(asApiError) } };
     },
@@ -85,8 +83,7 @@ export async function feedPageRoutes(
   app.route({
     ...routeOf(operations.retryWebhook, 'administrator'),
     handler: async (request) => {
-      const { slug, tlpCeiling } = await feedOf(request);
-      requireCeiling(request, tlpCeiling, 'the feed');
+      const { slug } = await feedOf(request);
       await retryWebhook(db, slug, by(request).now).catch(asApiError);
       return {};
     },
@@ -95,16 +92,17 @@ export async function feedPageRoutes(
   app.route({
     ...routeOf(operations.removeWebhook, 'administrator'),
     handler: async (request) => {
-      const { slug, tlpCeiling } = await feedOf(request);
-      requireCeiling(request, tlpCeiling, 'the feed');
+      const { slug } = await feedOf(request);
       await removeWebhook(db, slug, by(request)).catch(asApiError);
       return {};
     },
   });
 
-  async function feedOf({ params }: FastifyRequest): Promise<Feed> {
+  /** @throws {ApiError} 404, also for a feed above the ceiling of the account */
+  async function feedOf({ params, principal }: FastifyRequest): Promise<Feed> {
     const feed = await findFeed(db, (params as { slug: string }).slug);
-    if (!feed) throw new ApiError('not_found', 'There is no such feed.');
+    if (!feed || compareTlp(feed.tlpCeiling, principal.tlpCeiling) > 0)
+      throw new ApiError('not_found', 'There is no such feed.');
     return feed;
   }
 }

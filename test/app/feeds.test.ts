@@ -54,8 +54,8 @@ onEveryEngine((engine) => {
       expect((await send('/app/feeds/edge/change', { tlpCeiling: 'RED' })).status).toBe(403);
       const administrator = await signedIn(tipline, 'administrator');
       expect((await send('/app/feeds/edge/change', { tlpCeiling: 'RED' }, administrator)).status).toBe(200);
-      expect((await send('/app/feeds/edge/change', { name: 'x' })).status).toBe(403);
-      expect((await send('/app/feeds/edge/remove', {})).status).toBe(403);
+      expect((await send('/app/feeds/edge/change', { name: 'x' })).status).toBe(404);
+      expect((await send('/app/feeds/edge/remove', {})).status).toBe(404);
     });
 
     it.each([
