@@ -258,26 +258,27 @@ describe('a MISP attribute', () => {
   it.each([
     [attribute('ip-dst', '192.0.2.1/24'), 'a network with bits set behind its prefix'],
     [attribute('filename|md5', 'a.exe'), 'composite value without its second part'],
-    [attribute('domain', 'bad.example.com', { deleted: true }), 'deleted in its source'],
-    [attribute('domain', 'bad.example.com', { deleted: '1' }), 'deleted in its source'],
+    [attribute('yara', 'rule a {}', { deleted: true }), 'deleted in its source', 'attribute'],
+    [attribute('domain', 'not a name', { deleted: true }), 'deleted in its source'],
     [attribute('domain', 'bad.example.com', { first_seen: 'soon' }), 'date not readable: first_seen'],
     [attribute('domain', 'bad.example.com', { Tag: 'tlp:red' }), 'Tag is not a list'],
     [attribute('domain', 'bad\u0000.example.com'), 'control characters'],
     [attribute('domain', 'x', { value: 5 }), 'empty'],
     [{ value: 'x' }, 'no type'],
     ['x', 'not an object'],
-  ])('like %j is rejected with the reason and the position', async (broken, reason) => {
+  ])('like %j is rejected with the reason and the position', async (broken, reason, of = 'indicator') => {
     const rejected = ofKind(await recordsOf([broken]), 'rejected');
     const where = expect.stringContaining(`event 1 (${uuid(1)}), attribute 1`);
-    expect(rejected).toEqual([{ kind: 'rejected', of: 'indicator', reason, where }]);
+    expect(rejected).toEqual([{ kind: 'rejected', of, reason, where }]);
   });
 
-  it('of a deleted object is rejected as deleted', async () => {
-    const objects = [{ deleted: true, Attribute: [attribute('md5', MD5)] }];
-    expect(countByOutcome(await recordsOf([], { Object: objects }))).toEqual({
-      report: 1,
-      'rejected indicator: deleted in its source': 1,
-    });
+  it.each([
+    ['deleted', [attribute('md5', MD5, { deleted: true })], {}],
+    ['deleted, as a number,', [attribute('md5', MD5, { deleted: '1' })], {}],
+    ['of a deleted object', [], { Object: [{ deleted: true, Attribute: [attribute('md5', MD5)] }] }],
+  ])('that is %s is withdrawn, without links', async (_, attributes, event) => {
+    const records = (await recordsOf(attributes, event)).filter(({ kind }) => kind !== 'report');
+    expect(records).toMatchObject([{ kind: 'indicator', type: 'MD5', withdrawn: 'deleted in its source' }]);
   });
 });
 

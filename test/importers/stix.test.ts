@@ -167,7 +167,8 @@ describe('a STIX indicator', () => {
     [{ pattern: undefined }, 'no pattern'],
     [{ pattern: 5 }, 'no pattern'],
     [{ pattern: "[mutex:name = 'a\u0000b']" }, 'control characters'],
-    [{ revoked: true }, 'revoked by its source'],
+    [{ revoked: true, pattern: "[mutex:name = 'a\u0000b']" }, 'revoked by its source'],
+    [{ revoked: true, pattern_type: 'yara', pattern: 'rule a {}' }, 'revoked by its source'],
     [{ valid_from: 'yesterday' }, 'date not readable: valid_from'],
     [{ valid_until: 5 }, 'date not readable: valid_until'],
     [{ confidence: 101 }, 'confidence not an integer from 0 to 100'],
@@ -181,6 +182,11 @@ describe('a STIX indicator', () => {
       expect.objectContaining({ kind: 'indicator', externalIds: [`indicator--${uuid(2)}`] }),
     ]);
   });
+});
+
+it('a revoked STIX indicator is withdrawn', async () => {
+  const [record] = await recordsOf(indicator({ revoked: true }));
+  expect(record).toMatchObject({ value: 'bad.example.com', withdrawn: 'revoked by its source' });
 });
 
 describe('a STIX marking', () => {
