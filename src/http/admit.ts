@@ -82,7 +82,8 @@ export function authenticator(options: KeyAuthenticationOptions) {
     const address = addressOf(request, options);
     if (key.networks.length > 0 && !inNetworks(address, key.networks)) {
       // A stolen key must not lose its owner the requests.
-      await countRequest(options, `${key.id} ${networkOf(address)}`, reply);
+      const rateLimit = { ...options.rateLimit, mayLease: false };
+      await countRequest({ ...options, rateLimit }, `${key.id} ${networkOf(address)}`, reply);
       throw new ApiError('network_not_allowed');
     }
     options.recordKeyUse(key.id, arrivedAt);

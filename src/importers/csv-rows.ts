@@ -50,8 +50,8 @@ export class CsvSplitter {
   private from = 0;
 
   /**
-   * @param columns the number of cells of each row, by which a first cell like `#phishing` is told from a comment; 0: each row that
-   *   begins with `#` is one
+   * @param columns the number of cells of each row if the first column has tags, so that a row may begin like `#phishing`; 0: each row
+   *   that begins with `#` is a comment
    */
   constructor(delimiter: string, columns = 0) {
     this.delimiter = delimiter.charCodeAt(0);

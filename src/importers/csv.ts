@@ -41,7 +41,9 @@ export function csvImporter(map?: CsvMap): Importer {
           isHeader = false;
         }
       }
-      for await (const rows of csvRows(input, delimiter, columns.names.length)) yield recordsOf(rows);
+      const hasTagsFirst = [...columns.tagLists, ...columns.tagWords].includes(0);
+      const parts = csvRows(input, delimiter, hasTagsFirst ? columns.names.length : 0);
+      for await (const rows of parts) yield recordsOf(rows);
     },
   };
 }

@@ -99,7 +99,7 @@ export function* readAttribute(
   }
 }
 
-/** The reason of the rejection where nothing is known of what is deleted. */
+/** The reason of the rejection of a deleted attribute whose source has not stated it. */
 const DELETED = 'deleted in its source';
 
 interface Place extends ParentObject {

@@ -1,4 +1,4 @@
-import { ATTACK_PREFIX, TIPLINE_EXTENSION } from '../model/identity.ts';
+import { ATTACK_PREFIX, TIPLINE_EXTENSION, TIPLINE_IDENTITY_ID } from '../model/identity.ts';
 import {
   type KillChainPhase,
   MAX_RECORDS,
@@ -107,6 +107,11 @@ function tiplineExtension(object: Fields): Fields | null {
   return isObject(stated) ? stated : null;
 }
 
+/** Whether Tipline has made the object, of all that its sources state. */
+export function isOfTipline(object: Fields): boolean {
+  return textOf(field(object, 'created_by_ref')) === TIPLINE_IDENTITY_ID;
+}
+
 /** Returns the value that observed data of Tipline states; null: it is from others. */
 export function observedValue(
   object: Fields,
@@ -138,6 +143,8 @@ export function killChainPhasesOf(object: Fields): KillChainPhase[] | null {
 export function sourceRecords(object: Fields, more: SourceRecord): SourceRecord[] {
   const extension = tiplineExtension(object);
   if (extension !== null) return readRecords(field(extension, 'records'));
+  // The end of an object has no extension.
+  if (isOfTipline(object)) return [];
   return [
     omitAbsent({
       id: idOf(object, 'id'),

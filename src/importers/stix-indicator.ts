@@ -24,6 +24,7 @@ import {
 import {
   commonFields,
   externalReferences,
+  isOfTipline,
   isRevoked,
   killChainPhasesOf,
   observedValue,
@@ -33,7 +34,7 @@ import {
 } from './stix-fields.ts';
 import { type Pattern, type PatternTest, type PatternValue, parsePattern } from './stix-pattern.ts';
 
-/** The reason of the rejection where nothing is known of what is revoked. */
+/** The reason of the rejection of a revoked object whose source has not stated it. */
 const REVOKED = 'revoked by its source';
 
 /**
@@ -140,7 +141,10 @@ function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[], m
     const made = indicatorRecord(observable, stated);
     if ('rejected' in made) return isRevoked(object) ? { rejected: REVOKED } : made;
     made.records = records.map((record) => withoutValue(record, made));
-    if (isRevoked(object)) made.withdrawn = REVOKED;
+    if (isRevoked(object)) {
+      made.withdrawn = REVOKED;
+      if (isOfTipline(object)) made.isCompleteStatement = true;
+    }
     return made;
   });
 }
@@ -244,8 +248,9 @@ function collect(pattern: Pattern): Observable[] {
 }
 
 function collectAll(parts: readonly Pattern[]): Observable[] {
-  const values = parts.flatMap((part) => (part.kind === 'test' ? [part.test] : []));
-  const [first, ...others] = parts.filter((part) => !isTypeOfValue(part, values));
+  const tests = parts.flatMap((part) => (part.kind === 'test' ? [part.test] : []));
+  const byPath = new Map(tests.map((test) => [pathOf(test.object, test.path), test]));
+  const [first, ...others] = parts.filter((part) => !isTypeOfValue(part, byPath));
   if (first !== undefined && others.length === 0) return collect(first);
   return collectFile(parts) ?? [{ rejected: 'AND across observables' }];
 }
@@ -256,21 +261,17 @@ const TYPE_BY_OBJECT = new Map<string, IndicatorType>([
   ['domain-name', 'DOMAIN'],
 ]);
 
+const pathOf = (object: string, path: readonly string[]) => `${object}:${path.join('.')}`;
+
 /** Whether a part only names the type of a value that another one compares: `dst_ref.type = 'ipv4-addr' AND dst_ref.value = '…'`. */
-function isTypeOfValue(part: Pattern, values: readonly PatternTest[]): boolean {
+function isTypeOfValue(part: Pattern, byPath: ReadonlyMap<string, PatternTest>): boolean {
   if (part.kind !== 'test' || part.test.operator !== '=' || part.test.path.at(-1) !== 'type') return false;
-  const { object, path, values: words } = part.test;
-  const value = [object, ...path.slice(0, -1), 'value'].join('.');
-  const compared = values.find((test) => [test.object, ...test.path].join('.') === value);
-  return (
-    compared !== undefined &&
-    collectTest(compared).every((observable) =>
-      words.every(
-        (word) =>
-          'type' in observable && word.kind === 'string' && TYPE_BY_OBJECT.get(word.text) === observable.type,
-      ),
-    )
-  );
+  const { object, path, values } = part.test;
+  const compared = byPath.get(pathOf(object, [...path.slice(0, -1), 'value']));
+  const [word, ...more] = values;
+  if (compared?.operator !== '=' || more.length > 0 || word?.kind !== 'string') return false;
+  const type = TYPE_BY_OBJECT.get(word.text);
+  return collectTest(compared).every((observable) => 'type' in observable && observable.type === type);
 }
 
 /**

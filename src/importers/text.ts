@@ -97,8 +97,9 @@ function readValue(text: string, type: MappedType | null): NormalizeResult[] {
   return [{ rejected: 'more than one value in the line' }];
 }
 
-/** Returns how often a text contains an encoded blank. */
-const blanks = (text: string) => text.split('%20').length - 1;
+/** Returns how often a text contains an encoded blank, also one of another script. */
+const blanks = (text: string) =>
+  text.match(/%20|%C2%A0|%E3%80%80|%E2%80%[89A][0-9A-F]|%E2%81%9F/gi)?.length ?? 0;
 
 function normalizeOf(type: MappedType | null, text: string): NormalizeResult {
   if (text.includes('\ufffd')) return { rejected: 'not valid UTF-8' };

@@ -22,7 +22,7 @@ import {
   writeStatements,
 } from '../indicators/state/state.queries.ts';
 import { indicatorId } from '../model/identity.ts';
-import { latestRecords, markedRecords } from '../model/source-record.ts';
+import { isForDetection, latestRecords, markedRecords } from '../model/source-record.ts';
 import {
   compareTlp,
   mergeStatements,
@@ -52,7 +52,7 @@ export interface IndicatorPlan {
   changedStatements: ReturnType<typeof prepareStatements>;
   externalIds: ExternalIdWrite[];
   outcomes: Outcome[];
-  /** Ids of all indicators in the batch. */
+  /** Ids of all indicators in the batch but those of rejected withdrawals. */
   objectIds: string[];
   /** Ids of the indicators whose statement the batch changes. */
   changed: string[];
@@ -136,7 +136,7 @@ export async function planIndicators(
     const after =
       record.withdrawn === undefined
         ? withRecord(before, record, source, now)
-        : before && !isAbove(before.tlp) && withdrawnFrom(before, record);
+        : before && !isAbove(before.tlp) && withdrawnFrom(before, record, current.externalIds);
     // The source has not stated what it withdraws, or nothing is known of it any more.
     if (!after) return 'withdrawn';
     const newIds = record.externalIds.filter((externalId) => !current.externalIds.has(externalId));
@@ -161,7 +161,7 @@ export async function planIndicators(
     ...writesFor({ changed, added, rewritten, existing }, known, source, matcher, now),
     externalIds,
     outcomes,
-    objectIds,
+    objectIds: [...new Set(ids.filter((_, n) => outcomes[n] !== 'withdrawn'))],
     changed: [...changed],
     added: [...added],
   };
@@ -303,11 +303,14 @@ function withRecord(
   return undated && record.isCompleteStatement ? replaceUndated(before, said) : mergeStatements(before, said);
 }
 
+/** @param known the external ids of the indicator */
 function withdrawnFrom(
   before: Statement,
-  { externalIds: [id], statedAt }: IndicatorRecord,
+  { externalIds: [id], statedAt, isCompleteStatement = false }: IndicatorRecord,
+  known: ReadonlySet<string>,
 ): Statement | null {
-  return id === undefined || statedAt === null ? null : withoutRecord(before, { id, statedAt });
+  if (id === undefined || statedAt === null || (isCompleteStatement && !known.has(id))) return null;
+  return withoutRecord(before, { id, statedAt }, isCompleteStatement);
 }
 
 /** Returns the statement of a source that has made no other about the indicator. */
@@ -326,9 +329,17 @@ function statementOf(record: IndicatorRecord, source: Source, importedAt: Date):
     ofCertificate: record.ofCertificate ?? false,
     files: record.file === undefined ? [] : [record.file],
     delistedAt: null,
-    records: latestRecords(markedRecords(record.records ?? [], record)),
+    records: recordsOf(record),
     kev: record.kev ?? null,
   };
+}
+
+/** Returns the records of a statement; one of them is for detection if the statement is. */
+function recordsOf({ records = [], externalIds: [id], statedAt, forDetection }: IndicatorRecord) {
+  const marked = latestRecords(markedRecords(records, { forDetection }));
+  if (marked.length === 0 || !forDetection || marked.some(isForDetection)) return marked;
+  const own = { ...(id && { id }), ...(statedAt && { statedAt: statedAt.toISOString() }) };
+  return latestRecords([own, ...marked]);
 }
 
 function laterOf(a: Date | null, b: Date): Date {

@@ -83,11 +83,12 @@ export function isForDetection({ forDetection, withdrawn }: SourceRecord): boole
   return forDetection !== false && !withdrawn;
 }
 
-/** Returns when the source withdrew the last of its records; null: one holds, or it has none. */
+/** Returns when the source withdrew the last of its records; null: one holds, or may hold, or it has none. */
 export function withdrawnAt(records: readonly SourceRecord[]): Date | null {
   // The latest comes first.
   const [latest] = records;
-  return latest?.statedAt !== undefined && records.every(({ withdrawn }) => withdrawn)
+  const isComplete = records.length < MAX_RECORDS;
+  return latest?.statedAt !== undefined && isComplete && records.every(({ withdrawn }) => withdrawn)
     ? new Date(latest.statedAt)
     : null;
 }
@@ -128,6 +129,8 @@ function compareRecords(a: SourceRecord, b: SourceRecord): number {
   const [left, right] = [a.statedAt ?? '', b.statedAt ?? ''];
   if (left !== right) return left > right ? -1 : 1;
   if (a.withdrawn !== b.withdrawn) return a.withdrawn ? -1 : 1;
+  // A version that an earlier release stored has no mark; what has no time may be in any order.
+  if (left !== '' && a.forDetection !== b.forDetection) return a.forDetection === false ? -1 : 1;
   const [x, y] = [textOf(a), textOf(b)];
   return x === y ? 0 : x > y ? -1 : 1;
 }

@@ -113,17 +113,21 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
 }
 
 /**
- * Returns the statement of a source that withdraws a record; null: it has not made it. A statement without records, such as one of
- * another Tipline, is withdrawn as a whole.
+ * Returns the statement of a source that withdraws a record; null: it has made none that can be withdrawn. A record that is not
+ * stored is stored as withdrawn, so that an older file does not add it.
+ * @param isWhole whether the record is all that the source states about the indicator
  */
 export function withoutRecord(
   before: Statement,
   { id, statedAt }: { id: string; statedAt: Date },
+  isWhole: boolean,
 ): Statement | null {
-  if (before.records.length === 0)
-    return (before.statedAt ?? statedAt) > statedAt ? before : { ...before, statedAt, expiresAt: statedAt };
-  const record = before.records.find((each) => each.id === id);
-  if (record === undefined) return null;
+  if (isWhole)
+    return (before.statedAt ?? statedAt) > statedAt
+      ? before
+      : { ...before, statedAt, expiresAt: statedAt, records: [] };
+  if (before.records.length === 0) return null;
+  const record = before.records.find((each) => each.id === id) ?? { id };
   const withdrawn = { ...record, statedAt: statedAt.toISOString(), withdrawn: true as const };
   const records = mergeRecords(before.records, [withdrawn]);
   return { ...before, records, forDetection: records.some(isForDetection) };

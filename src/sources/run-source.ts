@@ -308,12 +308,13 @@ async function validateFeed(
     signal.throwIfAborted();
     for await (const part of importer.read(inputOf(file)))
       for (const record of part) {
-        if (record.kind === 'indicator' && copy) noteIn(copy, record);
-        if (record.kind !== 'rejected') accepted++;
+        const reason = unusableBecause(record);
+        if (reason === undefined) accepted++;
         else {
           rejected++;
-          if (reasons.size < 1000) reasons.set(record.reason, (reasons.get(record.reason) ?? 0) + 1);
+          if (reasons.size < 1000) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
         }
+        if (record.kind === 'indicator' && reason === undefined && copy) noteIn(copy, record);
       }
   }
   const tooMany = rejected > FEW && rejected > (accepted + rejected) * MAX_REJECTED_SHARE;
@@ -322,6 +323,12 @@ async function validateFeed(
   throw new FeedRunError(
     `${rejected} of ${accepted + rejected} records cannot be used, most often: ${reason}`,
   );
+}
+
+/** Returns the reason why a record adds nothing to a list: it is rejected, or its source has withdrawn it; undefined: it does. */
+function unusableBecause(record: ImportRecord): string | undefined {
+  if (record.kind === 'rejected') return record.reason;
+  return record.kind === 'indicator' ? record.withdrawn : undefined;
 }
 
 function noteIn({ members, ids, repeated }: Copy, { type, normalized, statedAt }: IndicatorRecord): void {

@@ -1,5 +1,6 @@
 import type { StixObject } from '../formats/stix/common.ts';
 import { indicatorObjects } from '../formats/stix/indicators.ts';
+import { TIPLINE_EXTENSION } from '../model/identity.ts';
 import type { EndedState } from './objects.queries.ts';
 
 /**
@@ -30,7 +31,15 @@ export function endOf(state: EndedState): StixObject {
     ...object,
     // These name a source, which may be another one by now.
     description: undefined,
-    extensions: undefined,
+    extensions: ofValue(object),
     ...(object.type === 'indicator' ? { valid_until: validUntil } : { revoked: true }),
   };
+}
+
+/** Returns the extension of observed data with its value alone, by which a copy finds the indicator; undefined: another object. */
+function ofValue({ extensions }: StixObject): StixObject['extensions'] {
+  const stated = (extensions as Record<string, Record<string, unknown>> | undefined)?.[TIPLINE_EXTENSION];
+  if (stated?.value === undefined) return undefined;
+  const { extension_type, observable_type, of_certificate, value } = stated;
+  return { [TIPLINE_EXTENSION]: { extension_type, observable_type, of_certificate, value } };
 }

@@ -13,10 +13,9 @@ import { observableTypes } from '../formats/stix/observed-data.ts';
 import { ApiError } from '../http/errors.ts';
 import { compareTlp } from '../model/statement.ts';
 import { INDICATOR_TYPES, TLPS, type Tlp } from '../model/vocabulary.ts';
-import { anyVersion, type DatedObject, dated, type Wanted, wants } from './dated-object.ts';
+import { anyOfTypes, anyVersion, type DatedObject, dated, type Wanted, wants } from './dated-object.ts';
 import { endOf } from './ended-objects.ts';
 import { entityObjects } from './entity-objects.ts';
-import type { Match } from './match.ts';
 import { findEndedStates, findRows, type Held, type Rows } from './objects.queries.ts';
 import type { Observables } from './observables.ts';
 import type { Relationships } from './relationship-objects.ts';
@@ -112,11 +111,13 @@ function timeOf({ modified, created }: StixObject): number {
 /** Whether a request names objects that are found only by comparing all of their kind. */
 export function comparesAll(
   { observables, relationships }: Omit<ObjectSource, 'db'>,
-  { id: ids = [] }: Match,
+  { entityKinds, match }: Pick<Rows, 'entityKinds' | 'match'>,
 ): boolean {
+  const { id: ids = [] } = match;
+  const hasRelationships = entityKinds.length > 0 && anyOfTypes(match, ['relationship']);
   return (
     observableIds(ids).some((id) => !observables.isKnown(id)) ||
-    ids.some((id) => id.startsWith('relationship--') && !relationships.isKnown(id))
+    (hasRelationships && ids.some((id) => id.startsWith('relationship--') && !relationships.isKnown(id)))
   );
 }
 

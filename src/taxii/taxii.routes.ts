@@ -171,7 +171,7 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
           nextObjects({ db: snapshot, ...lookups }, { principal, filters, entityKinds, ...query, withEnds }),
         ),
       );
-    return comparesAll(lookups, query.match)
+    return comparesAll(lookups, { entityKinds, match: query.match })
       ? comparing.execute(inOneSnapshot).catch(asBusy)
       : inOneSnapshot();
   };

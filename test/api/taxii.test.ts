@@ -2,8 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { withRevision } from '../../src/db/revision/revision.ts';
 import type { FeedDefinition } from '../../src/feeds/feed.ts';
 import { createFeed } from '../../src/feeds/feeds.service.ts';
+import { stixImporter } from '../../src/importers/stix.ts';
 import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
 import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
+import { inputOf, runImporter } from '../importers/run-importer.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { actorRecord, relationshipRecord } from '../support/records.ts';
@@ -193,6 +195,14 @@ onEveryEngine((engine) => {
         valid_until: harness.clock.now.toISOString(),
       });
       expect(observed).toMatchObject({ revoked: true });
+      const { records } = await runImporter(
+        stixImporter,
+        inputOf(JSON.stringify({ type: 'bundle', objects: ends })),
+      );
+      expect(records).toMatchObject([
+        { value: 'host-1.example', expiresAt: harness.clock.now, records: [] },
+        { value: 'host-3.example', withdrawn: 'revoked by its source', isCompleteStatement: true },
+      ]);
       for (const end of ends) expect(end.modified).toBe(harness.clock.now.toISOString());
       for (const { id } of ends) {
         expect(before.has(id)).toBe(true);

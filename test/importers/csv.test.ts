@@ -217,6 +217,12 @@ describe('a CSV file', () => {
     expect(await rejectedOf(...lines)).toEqual(['line 6: not an IPv4 address']);
   });
 
+  it('with comments where the first column has no tags', async () => {
+    const lines = ['id,ip', '1,192.0.2.1', '#2,192.0.2.2', '3,192.0.2.3'];
+    expect(await valuesOf(...lines)).toEqual(['IPV4 192.0.2.1', 'IPV4 192.0.2.3']);
+    expect(await rejectedOf(...lines)).toEqual([]);
+  });
+
   it('with comments that have quotes which are never closed', async () => {
     const lines = ['tag,ip', '#a,"b', 'c2,192.0.2.2', `#a,"${'x'.repeat(1_100_000)}`, 'c2,192.0.2.3'];
     expect(await valuesOf(...lines)).toEqual(['IPV4 192.0.2.2', 'IPV4 192.0.2.3']);

@@ -56,6 +56,19 @@ const DOCUMENTS: [string, string, (n: number) => unknown][] = [
   ],
   [
     'stix',
+    'types beside values',
+    (n) => {
+      const type = "network-traffic:dst_ref.type = 'ipv4-addr'";
+      const value = "domain-name:value = 'a.example.net'";
+      return stix([
+        indicator(0, {
+          pattern: `[${[...many(n, () => type), ...many(n, () => value)].join(' AND ')}] OR [${value}]`,
+        }),
+      ]);
+    },
+  ],
+  [
+    'stix',
     'alternatives',
     (n) =>
       stix([

@@ -33,6 +33,7 @@ describe('a line of a text list', () => {
     ['http://bad.example.com/a 5', ['URL http://bad.example.com/a']],
     ['bad.example.com/a 5 0.5%', ['URL http://bad.example.com/a']],
     ['http://bad.example.com/a.exe 2024-01-01 mozi', ['line 1: more than one value in the line']],
+    ['http://bad.example.com/a\u00a05', ['URL http://bad.example.com/a']],
     ['http://bad.example.com/a b.exe', ['line 1: more than one value in the line']],
     ['0.0.0.0 bad.example.com', ['DOMAIN bad.example.com']],
     [

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Importer, ImportRecord } from '../../src/importers/importer.ts';
 import { mispImporter } from '../../src/importers/misp.ts';
@@ -231,14 +230,25 @@ onEveryEngine((engine) => {
       expect(await isForDetection()).toBe(false);
     });
 
-    it('and that an earlier release stored is in none', async () => {
-      await harness.load([...stating('1', OLD, false), ...stating('2', OLD, false)]);
-      await sql`update indicator_source set records = (
-        select jsonb_agg(record - 'forDetection') from jsonb_array_elements(records) as record)`.execute(
-        harness.db,
-      );
-      await harness.load(stating('1', NEW, false));
+    it('is in none once the version that an earlier release stored without a mark is stated again', async () => {
+      await harness.load([...stating('1', OLD, true), ...stating('2', OLD, true)]);
+      await harness.load(stating('2', NEW, true));
+      expect(await isForDetection()).toBe(true);
+      await harness.load([...stating('1', OLD, false), ...stating('2', NEW, false)]);
       expect(await isForDetection()).toBe(false);
+    });
+
+    it('stays what another Tipline states, whose other sources have records that do not', async () => {
+      const said = indicatorRecord('DOMAIN', 'evil.example', {
+        externalIds: ['indicator--x'],
+        statedAt: new Date(NEW),
+        records: [{ id: 'indicator--1', statedAt: OLD, forDetection: false }],
+      });
+      await harness.load([said]);
+      await harness.load([{ ...said, tags: ['new'] }]);
+      expect(await isForDetection()).toBe(true);
+      const { kinds } = await harness.load([{ ...said, tags: ['new'] }]);
+      expect(kinds.get('indicator')).toMatchObject({ unchanged: 1 });
     });
 
     it('without records, follows the latest statement', async () => {
@@ -250,7 +260,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('what a source withdraws', () => {
+  describe('an indicator that its source withdraws', () => {
     const DAYS = ['2026-05-01', '2026-05-02', '2026-05-03'].map((day) => `${day}T00:00:00.000Z`);
     const revoked = (n: number, day: number, isRevoked: boolean) =>
       recordsOf(stixImporter, {
@@ -310,9 +320,35 @@ onEveryEngine((engine) => {
       expect(outcomes(await harness.load(await record(200, 1, true)))).toMatchObject(rejected);
       await harness.load(await record(200, 0, false), 'Other');
       expect(outcomes(await harness.load(await record(200, 1, true)))).toMatchObject(rejected);
-      await harness.load(await record(201, 0, false));
+      await harness.load([indicatorRecord('DOMAIN', 'evil.example')]);
       expect(outcomes(await harness.load(await record(200, 1, true)))).toMatchObject(rejected);
       expect(await isListed()).toBe(true);
+    });
+
+    it.each(WAYS)('is not added by an older file in %s', async (_, record) => {
+      await harness.load(await record(201, 0, false));
+      await harness.load(await record(200, 1, true));
+      expect(await isListed()).toBe(true);
+      await harness.load(await record(201, 1, true));
+      await harness.load(await record(200, 0, false));
+      expect(await isListed()).toBe(false);
+    });
+
+    it('stays where there were more records than are stored', async () => {
+      const count = MAX_RECORDS + 1;
+      const all = (day: number, isRevoked: boolean) =>
+        Promise.all(Array.from({ length: count }, (_, n) => revoked(200 + n, day, isRevoked)));
+      await harness.load((await all(0, false)).flat());
+      await harness.load((await all(1, true)).flat().slice(1));
+      expect(await isListed()).toBe(true);
+    });
+
+    it('does not count as stated again when an earlier import is undone', async () => {
+      const first = await harness.loadRun([indicatorRecord('DOMAIN', 'evil.example')], 'A');
+      await harness.loadRun(await revoked(200, 1, true), 'A');
+      await startUndo(harness.db, first, BY);
+      await runPendingUndos(harness.db, { now: () => NOW });
+      expect(await isListed()).toBe(false);
     });
 
     it('is rejected above the TLP ceiling of the importer, and stays', async () => {
@@ -337,10 +373,16 @@ onEveryEngine((engine) => {
         externalIds: ['observed-data--1'],
         statedAt: new Date(DAYS[0] ?? ''),
       });
+      const end = {
+        ...said,
+        statedAt: new Date(DAYS[1] ?? ''),
+        withdrawn: 'revoked by its source',
+        isCompleteStatement: true,
+      };
       await harness.load([said]);
-      await harness.load([
-        { ...said, statedAt: new Date(DAYS[1] ?? ''), withdrawn: 'revoked by its source' },
-      ]);
+      await harness.load([{ ...end, externalIds: ['observed-data--2'] }]);
+      expect(await isListed()).toBe(true);
+      await harness.load([end]);
       expect(await isListed()).toBe(false);
     });
   });
