@@ -275,9 +275,12 @@ onEveryEngine((engine) => {
 /** Collections without filters have actors, campaigns and relationships. */
 const hasContext = ({ filters }: Pick<Client, 'filters'>) => Object.keys(filters).length === 0;
 
-/** Returns whether an object is in force: neither an end, which has no extension, nor expired. */
-function isActive({ extensions, valid_until: validUntil }: DatedObject['object'], now: number): boolean {
+/** Returns whether an object is in force: neither an end, which is revoked or has no extension, nor expired. */
+function isActive(
+  { extensions, revoked, valid_until: validUntil }: DatedObject['object'],
+  now: number,
+): boolean {
   const { [TIPLINE_EXTENSION]: own } = (extensions ?? {}) as Record<string, { expires_at?: string }>;
   const until = (validUntil as string | undefined) ?? own?.expires_at;
-  return own !== undefined && (until === undefined || Date.parse(until) > now);
+  return own !== undefined && !revoked && (until === undefined || Date.parse(until) > now);
 }
