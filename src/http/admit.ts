@@ -79,11 +79,11 @@ export function authenticator(options: KeyAuthenticationOptions) {
     const key = await resolveApiKey(request, options, arrivedAt, sent);
     // The log needs the name also when the request is rejected later. The name may contain text like a key.
     request.keyName = redactKeys(key.name);
-    const address = addressOf(request, options);
-    if (key.networks.length > 0 && !inNetworks(address, key.networks)) {
-      // A stolen key must not lose its owner the requests.
+    if (key.networks.length > 0 && !inNetworks(addressOf(request, options), key.networks)) {
+      // These must not use up the requests of the key's owner: the key may have been stolen.
       const rateLimit = { ...options.rateLimit, mayLease: false };
-      await countRequest({ ...options, rateLimit }, `${key.id} ${networkOf(address)}`, reply);
+      const network = networkOf(addressOf(request, options));
+      await countRequest({ ...options, rateLimit }, `${key.id} ${network}`, reply);
       throw new ApiError('network_not_allowed');
     }
     options.recordKeyUse(key.id, arrivedAt);
@@ -103,6 +103,7 @@ export type RequestCounter = Pick<KeyAuthenticationOptions, 'clock' | 'rateLimit
 
 /**
  * Counts a request of a key, or of a network that may not use it, and sets the rate-limit headers of the response.
+ * @param requester the id of the key, followed by the network if it may not use it
  * @returns the instant after the count, which may have taken time. With it, the window does not end later than reported, and the
  *   response contains no indicator that has expired since the request arrived
  * @throws {ApiError} 429

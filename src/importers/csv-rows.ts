@@ -27,8 +27,7 @@ type Place = 'start' | 'plain' | 'quoted' | 'quote' | 'closed' | 'comment';
 
 /**
  * Splits CSV (RFC 4180, any one-character delimiter) into rows, across chunk borders, without the comments that feeds add: lines that
- * begin with `#`.
- * Blanks around quotes are allowed; a quote inside an unquoted cell is a character like any other.
+ * begin with `#`. Blanks around quotes are allowed; a quote inside an unquoted cell is a character like any other.
  */
 export class CsvSplitter {
   private readonly delimiter: number;

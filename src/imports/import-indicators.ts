@@ -137,7 +137,7 @@ export async function planIndicators(
       record.withdrawn === undefined
         ? withRecord(before, record, source, now)
         : before && !isAbove(before.tlp) && withdrawnFrom(before, record, current.externalIds);
-    // The source has not stated what it withdraws, or nothing is known of it any more.
+    // The source states nothing about the indicator that it could withdraw.
     if (!after) return 'withdrawn';
     const newIds = record.externalIds.filter((externalId) => !current.externalIds.has(externalId));
     for (const externalId of newIds) {
