@@ -14,19 +14,21 @@ import {
   writeIndicators,
   writeStatements,
 } from '../indicators/state/state.queries.ts';
-import { sameRecords } from '../model/source-record.ts';
+import { type SourceRecord, sameRecords } from '../model/source-record.ts';
 import { loadSources } from '../sources/store/sources.queries.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import type { ChangedObject } from './changes.queries.ts';
-import { deleteStatements } from './undo.queries.ts';
+import { deleteExternalIds, deleteStatements, type LostExternalId } from './undo.queries.ts';
 
 /** The changes that restore the earlier statements of a source about indicators. */
 export interface RestoredIndicators {
   statements: StatementWrite[];
   /** Ids of the indicators that the source no longer states. */
   unsaid: string[];
-  /** Ids of the indicators that no source states any more. */
+  /** Ids of the indicators that no source states any more: all their external ids are deleted. */
   withdrawn: string[];
+  /** The ids of records that no source states any more. */
+  lostIds: LostExternalId[];
   writes: IndicatorWrite[];
   /** The number of visible indicators among them, before and after. */
   shown: { before: number; after: number };
@@ -49,6 +51,7 @@ export async function planRestoredIndicators(
     statements: [],
     unsaid: [],
     withdrawn: [],
+    lostIds: [],
     writes: [],
     shown: { before: 0, after: 0 },
   };
@@ -65,6 +68,9 @@ export async function planRestoredIndicators(
       indicator.statements.set(sourceId, { source, ...statement });
     }
     if (indicator.statements.size === 0) plan.withdrawn.push(id);
+    const stated = new Set([...indicator.statements.values()].flatMap(({ records }) => recordIds(records)));
+    for (const external_id of recordIds(recordsBefore))
+      if (!stated.has(external_id)) plan.lostIds.push({ entity_id: id, external_id });
     const after = recompute(indicator, matcher, now);
     plan.shown.before += isShown(indicator.stored, now);
     plan.shown.after += isShown(after, now);
@@ -75,6 +81,8 @@ export async function planRestoredIndicators(
   return plan;
 }
 
+const recordIds = (records: readonly SourceRecord[]) => records.flatMap(({ id }) => id ?? []);
+
 const isShown = (row: StoredState | null, now: Date) =>
   Number(row !== null && row.suppressedBy === null && (row.expiresAt === null || row.expiresAt > now));
 
@@ -82,11 +90,12 @@ const isShown = (row: StoredState | null, now: Date) =>
 export async function writeRestoredIndicators(
   trx: Transaction<Tables>,
   sourceId: string,
-  { statements, unsaid, withdrawn, writes }: RestoredIndicators,
+  { statements, unsaid, withdrawn, lostIds, writes }: RestoredIndicators,
   lock: RevisionLock,
   now: Date,
 ): Promise<void> {
-  await deleteStatements(trx, sourceId, unsaid, withdrawn);
+  await deleteStatements(trx, sourceId, unsaid);
+  await deleteExternalIds(trx, withdrawn, lostIds);
   await writeStatements(trx, prepareStatements(statements));
   await writeIndicators(trx, prepareIndicators(writes), lock, now);
 }

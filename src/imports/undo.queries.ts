@@ -82,17 +82,34 @@ export async function countStatedRelationships(db: Db, sourceId: string): Promis
   return count;
 }
 
-/** @param withdrawn the indicators that no source states any more: their external ids are deleted too */
 export async function deleteStatements(
   trx: Transaction<Tables>,
   sourceId: string,
   indicatorIds: readonly string[],
-  withdrawn: readonly string[],
 ): Promise<void> {
   await sql`
     delete from indicator_source where source_id = ${sourceId}::uuid and indicator_number = any(${numbersOf(indicatorIds)})
   `.execute(trx);
+}
+
+/** An external id that an indicator no longer has. */
+export interface LostExternalId {
+  entity_id: string;
+  external_id: string;
+}
+
+/** @param withdrawn ids of the indicators that lose all their external ids */
+export async function deleteExternalIds(
+  trx: Transaction<Tables>,
+  withdrawn: readonly string[],
+  lost: readonly LostExternalId[],
+): Promise<void> {
   await sql`delete from external_id where entity_id = any(${withdrawn}::uuid[])`.execute(trx);
+  if (lost.length === 0) return;
+  await sql`
+    delete from external_id as e using jsonb_to_recordset(${JSON.stringify(lost)}::jsonb) as x (entity_id uuid, external_id text)
+    where e.external_id = x.external_id and e.entity_id = x.entity_id
+  `.execute(trx);
 }
 
 /** @param lostKeys the match keys that objects no longer have */

@@ -268,6 +268,34 @@ onEveryEngine((engine) => {
     }
   });
 
+  it('hides external ids that a source stated for a narrower audience only, and still links them', async () => {
+    const [id = ''] = ids(1);
+    const stated = (day: string, tlp: 'RED' | 'GREEN', ...more: string[]) =>
+      actorRecord('Bear', { externalIds: [id, ...more], tlp, statedAt: new Date(day) });
+    const domain = (i: number) =>
+      indicatorRecord('DOMAIN', `${i}.example.com`, { externalIds: [`i:${i}`], tlp: 'GREEN' });
+    const secret = 'misp-galaxy:threat-actor="Operation Secret"';
+    await harness.load([stated('2026-01-01', 'RED', secret)], 'Partner');
+    await harness.load([stated('2026-02-01', 'GREEN', 'label:open'), domain(1), domain(2)], 'Partner');
+    await harness.load([relationshipRecord('i:1', 'indicates', id, { tlp: 'GREEN' })], 'Partner');
+    const exported = async () => {
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      const answers = ['stix?include=context', 'misp?group=actor'].map((format) =>
+        harness.get(`/api/v1/exports/${format}`, { key }),
+      );
+      return (await Promise.all(answers)).map(({ body }) => body).join();
+    };
+    expect(await exported()).toContain('label:open');
+    expect(await exported()).not.toContain('Operation Secret');
+    const link = relationshipRecord('i:2', 'indicates', secret, { tlp: 'RED' });
+    const outcomes = async (ceiling: 'RED' | 'GREEN') =>
+      (await harness.load([link], 'Partner', {}, ceiling)).kinds.get('relationship');
+    expect(await outcomes('GREEN')).toMatchObject({ new: 0, rejected: 1 });
+    expect(await outcomes('RED')).toMatchObject({ new: 1, rejected: 0 });
+    await harness.load([stated('2026-03-01', 'GREEN', secret)], 'Partner');
+    expect(await exported()).toContain('Operation Secret');
+  });
+
   it('replaces an earlier value that a source has corrected', async () => {
     const at = (day: string) => ({ externalIds: ids(1), statedAt: new Date(`${day}T00:00:00Z`) });
     await harness.load([actorRecord('Bear', { externalIds: ids(1), confidence: 90 })], 'First');

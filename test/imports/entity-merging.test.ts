@@ -4,7 +4,12 @@ import { ENTITY_RULES } from '../../src/entities/resolution/entity-kinds.ts';
 import type { EntityState } from '../../src/entities/resolution/entity-state.ts';
 import { type EntityStatement, hasOwnUuid } from '../../src/entities/resolution/entity-statement.ts';
 import { groupObjects } from '../../src/entities/resolution/group-objects.ts';
-import { mergeEntities, resolveEntity, sameEntity } from '../../src/entities/resolution/merge-entities.ts';
+import {
+  mergeEntities,
+  resolveEntity,
+  type StatedObject,
+  sameEntity,
+} from '../../src/entities/resolution/merge-entities.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 
@@ -37,6 +42,11 @@ const state: fc.Arbitrary<EntityState> = record<EntityState>({
   }),
 });
 
+const object: fc.Arbitrary<StatedObject> = record<StatedObject>({
+  state,
+  externalIds: fc.uniqueArray(fc.constantFrom('id:a', 'id:b', 'id:c'), { maxLength: 2 }),
+});
+
 const at = (day: string) => new Date(`${day}T00:00:00.000Z`);
 const said = (fields: Partial<EntityState>, columns: EntityState['columns'] = {}): EntityState => ({
   id: 'object',
@@ -56,10 +66,18 @@ const said = (fields: Partial<EntityState>, columns: EntityState['columns'] = {}
 });
 
 describe('merging statements of one source about an object', () => {
+  const named = (
+    externalIds: string[],
+    fields: Partial<EntityState>,
+    columns: EntityState['columns'] = {},
+  ): StatedObject => ({ externalIds, state: said(fields, columns) });
+
   it('is commutative, associative and idempotent', () => {
-    const expectSame = (a: EntityState, b: EntityState) =>
-      expect(sameEntity(a, b), JSON.stringify([a, b])).toBe(true);
-    const property = fc.property(state, state, state, (a, b, c) => {
+    const expectSame = (a: StatedObject, b: StatedObject) => {
+      expect(sameEntity(a.state, b.state), JSON.stringify([a, b])).toBe(true);
+      expect(a.externalIds).toEqual(b.externalIds);
+    };
+    const property = fc.property(object, object, object, (a, b, c) => {
       expectSame(mergeEntities(a, b), mergeEntities(b, a));
       expectSame(mergeEntities(mergeEntities(a, b), c), mergeEntities(a, mergeEntities(b, c)));
       expectSame(mergeEntities(mergeEntities(a, b), a), mergeEntities(a, b));
@@ -68,18 +86,19 @@ describe('merging statements of one source about an object', () => {
   });
 
   it('survives storage as JSON', () => {
-    const property = fc.property(state, state, state, (a, b, c) => {
+    const property = fc.property(object, object, object, (a, b, c) => {
       const merged = mergeEntities(a, b);
-      const stored = { ...JSON.parse(JSON.stringify(merged)), statedAt: merged.statedAt };
+      const stored: StatedObject = JSON.parse(JSON.stringify(merged));
+      stored.state.statedAt = merged.state.statedAt;
       expect(mergeEntities(stored, c)).toEqual(mergeEntities(merged, c));
     });
     fc.assert(property, runs(500));
   });
 
   it('prefers the later statement, and fills its gaps from the earlier one', () => {
-    const earlier = said({ statedAt: at('2025-01-01') }, { description: 'old', country: 'DE' });
-    const later = said({ statedAt: at('2026-01-01'), confidence: 70 }, { description: 'new' });
-    expect(mergeEntities(earlier, later)).toMatchObject({
+    const earlier = named([], { statedAt: at('2025-01-01') }, { description: 'old', country: 'DE' });
+    const later = named([], { statedAt: at('2026-01-01'), confidence: 70 }, { description: 'new' });
+    expect(mergeEntities(earlier, later).state).toMatchObject({
       statedAt: at('2026-01-01'),
       confidence: 70,
       columns: { description: 'new', country: 'DE' },
@@ -87,13 +106,20 @@ describe('merging statements of one source about an object', () => {
   });
 
   it('uses the TLP of the latest statement, and omits more restricted content', () => {
-    const secret = said({ statedAt: at('2025-01-01'), tlp: 'RED' }, { description: 'secret' });
-    const open = said({ statedAt: at('2026-01-01') });
-    expect(mergeEntities(secret, open)).toMatchObject({ tlp: 'CLEAR', columns: { description: null } });
-    const closed = said({ statedAt: at('2027-01-01'), tlp: 'RED' });
+    const secret = named(
+      ['id:both', 'id:secret'],
+      { statedAt: at('2025-01-01'), tlp: 'RED' },
+      { description: 'secret' },
+    );
+    const open = named(['id:both', 'id:open'], { statedAt: at('2026-01-01') });
+    expect(mergeEntities(secret, open)).toMatchObject({
+      externalIds: ['id:both', 'id:open'],
+      state: { tlp: 'CLEAR', columns: { description: null } },
+    });
+    const closed = named([], { statedAt: at('2027-01-01'), tlp: 'RED' });
     expect(mergeEntities(mergeEntities(secret, open), closed)).toMatchObject({
-      tlp: 'RED',
-      columns: { description: 'secret' },
+      externalIds: ['id:both', 'id:open', 'id:secret'],
+      state: { tlp: 'RED', columns: { description: 'secret' } },
     });
   });
 });

@@ -179,6 +179,32 @@ onEveryEngine((engine) => {
     expect(await state()).toEqual(before);
   });
 
+  it('removes the external ids of the records that it withdraws, and of no others', async () => {
+    const stated = (...ids: string[]) =>
+      ids.map((id) =>
+        indicatorRecord('DOMAIN', 'a.test-feed.net', {
+          externalIds: [`indicator--${id}`],
+          records: [{ id: `indicator--${id}` }],
+        }),
+      );
+    const externalIds = async () => {
+      const rows = await tipline.db
+        .selectFrom('external_id')
+        .select('external_id')
+        .orderBy('external_id')
+        .execute();
+      return rows.map(({ external_id }) => external_id.replace('indicator--', ''));
+    };
+    await tipline.loadRun(stated('before'));
+    await tipline.loadRun(stated('other'), 'Other');
+    const wrong = await tipline.loadRun(stated('before', 'other', 'wrong'));
+    expect(await externalIds()).toEqual(['before', 'other', 'wrong']);
+    await undo(wrong);
+    expect(await externalIds()).toEqual(['before', 'other']);
+    await remove('Other');
+    expect(await externalIds()).toEqual(['before']);
+  });
+
   it('restores in any order what one import changed, another changed again and a third repeated', async () => {
     const record = (tag: string) => indicatorRecord('DOMAIN', 'a.test-feed.net', { tags: [tag] });
     await tipline.loadRun([record('right')]);

@@ -13,6 +13,8 @@ export interface AudienceState {
   at: number | null;
   /** That of the latest statement. */
   confidence: number;
+  /** The external ids under which the source refers to the object before this audience, sorted. */
+  externalIds: string[];
   /** The aliases include the object's own name. */
   columns: Columns;
   /** The times of columns whose value is older than `at`. */

@@ -20,7 +20,7 @@ export interface StoredStatement {
   tlp: Tlp;
   confidence: number;
   columns: Columns;
-  parts: AudienceState[] | null;
+  parts: (Omit<AudienceState, 'externalIds'> & Partial<Pick<AudienceState, 'externalIds'>>)[] | null;
   first_imported_at: Date;
 }
 
@@ -60,7 +60,8 @@ export function statementOf(row: StoredStatement): EntityStatement {
       tlp: row.tlp,
       confidence: row.confidence,
       columns: row.columns,
-      ...(row.parts && { parts: row.parts }),
+      // Parts that an earlier release stored have no external ids: those of the statement are of each.
+      ...(row.parts && { parts: row.parts.map((part) => ({ externalIds: row.external_ids, ...part })) }),
     },
   };
 }

@@ -47,14 +47,16 @@ export function objectsStatement(externalIds: readonly string[], tlpCeiling: Tlp
 }
 
 /**
- * An external id of an entity is as restricted as the statements that name it, one of an indicator as the
- * indicator.
+ * An external id of an entity is as restricted as the statements, and the parts of statements, that name it; one of an indicator as
+ * the indicator.
  */
 function isVisible(tlpCeiling: Tlp) {
   return sql<boolean>`case when entity_kind = 'indicator'
     then exists (select from indicator as object where object.id = entity_id and object.tlp <= ${tlpCeiling}::tlp)
-    else exists (select from entity_source as s where s.entity_id = external_id.entity_id
-      and external_id.external_id = any(s.external_ids) and s.tlp <= ${tlpCeiling}::tlp) end`;
+    else exists (select from entity_source as s where s.entity_id = external_id.entity_id and s.tlp <= ${tlpCeiling}::tlp
+      and (external_id.external_id = any(s.external_ids) or exists (
+        select from jsonb_array_elements(s.parts) as part where (part ->> 'tlp')::tlp <= ${tlpCeiling}::tlp
+          and part -> 'externalIds' ? external_id.external_id))) end`;
 }
 
 const COLUMNS: Record<string, Column<ExternalIdWrite>> = {

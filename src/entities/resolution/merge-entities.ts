@@ -12,34 +12,39 @@ import {
 } from './entity-state.ts';
 import { compareStatements, type EntityStatement, hasOwnUuid, isWithdrawn } from './entity-statement.ts';
 
+/** A statement of a source as its record states it, or merged from several records. */
+export type StatedObject = Pick<EntityStatement, 'state' | 'externalIds'>;
+
 /**
  * Merges two statements of one source about one object. Commutative, associative and idempotent, so that the
  * outcome does not depend on the order of a file: for each audience the latest value of each column is kept
- * (at equal times the greater one), and names unite. The latest statement (at equal times the most
- * restrictive one) sets the audience of the whole; statements for fewer people than that are not disclosed.
+ * (at equal times the greater one), and names and external ids unite. The latest statement (at equal times the most
+ * restrictive one) sets the audience of the whole; statements for fewer people than that are not
+ * disclosed, nor their external ids.
  */
-export function mergeEntities(before: EntityState, stated: EntityState): EntityState {
+export function mergeEntities(before: StatedObject, stated: StatedObject): StatedObject {
   const byTlp = new Map<Tlp, AudienceState>();
   for (const part of [...partsOf(before), ...partsOf(stated)]) {
     const own = byTlp.get(part.tlp);
     byTlp.set(part.tlp, own ? mergeParts(own, part) : part);
   }
   const parts = [...byTlp.values()].sort((a, b) => compareTlp(a.tlp, b.tlp));
-  const { columns, at, confidence, tlp } = visiblePart(parts);
+  const { columns, externalIds, at, confidence, tlp } = visiblePart(parts);
   const state: EntityState = {
-    id: before.id,
-    sourceId: before.sourceId,
+    id: before.state.id,
+    sourceId: before.state.sourceId,
     statedAt: at === null ? null : new Date(at),
     tlp,
     confidence,
     columns: 'aliases' in columns ? withAliases(columns, columns.aliases as never) : columns,
   };
-  return isDeepStrictEqual(parts, partsOf(state)) ? state : { ...state, parts };
+  const merged = { externalIds, state };
+  return isDeepStrictEqual(parts, partsOf(merged)) ? merged : { externalIds, state: { ...state, parts } };
 }
 
 /** Returns all names that a source states for its current audience, with who coined them. */
-function statedNames(state: EntityState) {
-  return (visiblePart(partsOf(state)).columns.aliases ?? []) as ReturnType<typeof namesIn>;
+function statedNames(statement: StatedObject) {
+  return (visiblePart(partsOf(statement)).columns.aliases ?? []) as ReturnType<typeof namesIn>;
 }
 
 export function sameEntity(a: EntityState, b: EntityState): boolean {
@@ -63,10 +68,20 @@ function isUnstated(value: Columns[string] | undefined): boolean {
   );
 }
 
-function partsOf({ parts, tlp, statedAt, confidence, columns }: EntityState): AudienceState[] {
+function partsOf({ state, externalIds }: StatedObject): AudienceState[] {
+  const { parts, tlp, statedAt, confidence, columns } = state;
   if (parts) return parts;
   const named = 'aliases' in columns ? { ...columns, aliases: namesIn(columns) } : columns;
-  return [{ tlp, at: statedAt?.getTime() ?? null, confidence, columns: named, times: {} }];
+  return [
+    {
+      tlp,
+      at: statedAt?.getTime() ?? null,
+      confidence,
+      externalIds: [...externalIds].sort(),
+      columns: named,
+      times: {},
+    },
+  ];
 }
 
 /** Merges the parts that are visible to the audience of the latest part. */
@@ -93,7 +108,8 @@ function mergeParts(a: AudienceState, b: AudienceState): AudienceState {
     delete times.aliases;
   }
   const confidence = order === 0 ? Math.max(a.confidence, b.confidence) : (order > 0 ? a : b).confidence;
-  return { tlp: a.tlp, at, confidence, columns, times };
+  const externalIds = [...new Set([...a.externalIds, ...b.externalIds])].sort();
+  return { tlp: a.tlp, at, confidence, externalIds, columns, times };
 }
 
 /** Returns whether the value of `a` takes precedence in a column. */
@@ -136,7 +152,7 @@ export function resolveEntity(
       if (isUnstated(columns[column])) columns[column] = value;
     }
   }
-  const names = uniteNames(counting.flatMap(({ state }) => statedNames(state)));
+  const names = uniteNames(counting.flatMap(statedNames));
   return { id: entityId, sourceId, statedAt, tlp, confidence, columns: withAliases(columns, names) };
 }
 

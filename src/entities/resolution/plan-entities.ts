@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../../db/database.ts';
 import { readRevision } from '../../db/revision/revision.ts';
 import { uuidv5 } from '../../model/identity.ts';
@@ -9,7 +10,7 @@ import { loadEntities } from './entities.queries.ts';
 import { ENTITY_RULES, type EntityKindRules, type EntityRecord } from './entity-kinds.ts';
 import { loadNeighbourhood, loadObjects } from './entity-neighbourhood.ts';
 import type { EntityState } from './entity-state.ts';
-import { type EntityStatement, uuidIn } from './entity-statement.ts';
+import { allExternalIds, type EntityStatement, uuidIn } from './entity-statement.ts';
 import type { ExternalIdWrite } from './external-ids.queries.ts';
 import { groupObjects } from './group-objects.ts';
 import { mergeEntities, resolveEntity, sameEntity } from './merge-entities.ts';
@@ -130,10 +131,11 @@ export async function planObjects(
     else if (!successors.has(entityId)) withdrawn.add(entityId);
   }
   const losesIds = changed.some((id) => {
-    const remaining = new Set(after.get(id)?.flatMap(({ externalIds }) => externalIds));
+    const remaining = new Set(after.get(id)?.flatMap(allExternalIds));
     return before
       .get(id)
-      ?.some(({ externalIds }) => externalIds.some((externalId) => !remaining.has(externalId)));
+      ?.flatMap(allExternalIds)
+      .some((externalId) => !remaining.has(externalId));
   });
   const change: EntityChange = {
     statements: all
@@ -142,10 +144,10 @@ export async function planObjects(
     resolvedStates: await changedRows(db, rules, all, entityOf, touched),
     externalIds: all
       .filter(({ objectId }) => touched.has(entityOf.get(objectId) ?? ''))
-      .flatMap(({ objectId, externalIds }) =>
-        externalIds.map((externalId) => ({
+      .flatMap((statement) =>
+        allExternalIds(statement).map((externalId) => ({
           externalId,
-          id: entityOf.get(objectId) ?? '',
+          id: entityOf.get(statement.objectId) ?? '',
           kind: rules.table,
         })),
       ),
@@ -166,9 +168,9 @@ function withRecord(
 ): string | null {
   const known = objects.get(stated.id) ?? [];
   const own = known.find(({ state }) => state.sourceId === source.id);
-  const state = mergeEntities(own?.state ?? stated, stated);
-  const externalIds = [...new Set([...(own?.externalIds ?? []), ...record.externalIds])].sort();
-  if (own && sameEntity(own.state, state) && externalIds.length === own.externalIds.length) return null;
+  const said = { state: stated, externalIds: record.externalIds };
+  const { state, externalIds } = mergeEntities(own ?? said, said);
+  if (own && sameEntity(own.state, state) && isDeepStrictEqual(own.externalIds, externalIds)) return null;
   const statement: EntityStatement = {
     objectId: stated.id,
     entityId: known[0]?.entityId ?? null,
