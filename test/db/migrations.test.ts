@@ -66,6 +66,43 @@ describe.each(emptyDatabases())('migration on %s from an earlier version', (_, o
     expect(rows).toEqual([{ email: 'a@example.org', password_hash: 'the hash' }]);
   });
 
+  it('marks the records of statements that are not for detection, and no others', async () => {
+    const statements = [
+      { number: 1, isForDetection: true, records: [{ id: 'a' }] },
+      { number: 2, isForDetection: false, records: [{ id: 'b', statedAt: '2026-01-02' }, { id: 'a' }] },
+      { number: 3, isForDetection: false, records: null },
+    ];
+    const rows = await migrated(
+      '0046',
+      async (db) => {
+        await sql`insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at)
+          values (${ID}, 'A', 'import', 'CLEAR', 50, 'HIGH', now())`.execute(db);
+        for (const { number, isForDetection, records } of statements) {
+          const id = ID.replace(/1$/, String(number));
+          await sql`
+            insert into indicator (id, number, type, value, normalized, confidence, severity, tlp, tags, source_id, first_seen, last_seen,
+              for_detection, has_records, created_at, revision)
+            values (${id}, ${number}, 'DOMAIN', ${id}, ${id}, 50, 'HIGH', 'CLEAR', '{}', ${ID}, now(), now(), ${isForDetection},
+              ${records !== null}, now(), 1)
+          `.execute(db);
+          await sql`
+            insert into indicator_source (indicator_number, source_id, imported_at, tlp, tags, for_detection, records)
+            values (${number}, ${ID}, now(), 'CLEAR', '{}', ${isForDetection}, ${records && JSON.stringify(records)}::text::jsonb)
+          `.execute(db);
+        }
+      },
+      (db) => db.selectFrom('indicator_source').select('records').orderBy('indicator_number').execute(),
+    );
+    expect(rows.map(({ records }) => records)).toEqual([
+      [{ id: 'a' }],
+      [
+        { id: 'b', statedAt: '2026-01-02', forDetection: false },
+        { id: 'a', forDetection: false },
+      ],
+      null,
+    ]);
+  });
+
   it('numbers and dates the actors and relationships that are there, after all indicators', async () => {
     const rows = await migrated(
       '0035',

@@ -281,6 +281,48 @@ onEveryEngine((engine) => {
     });
   });
 
+  describe('a snapshot list of STIX indicators', () => {
+    const TIMES = ['2026-05-01', '2026-05-02', '2026-05-03'].map((day) => `${day}T00:00:00.000Z`);
+    const bundle = (all: { i: number; version?: number; revoked?: boolean }[]) => ({
+      body: JSON.stringify({
+        type: 'bundle',
+        id: 'bundle--00000000-0000-4000-8000-000000000000',
+        objects: all.map(({ i, version = 0, revoked = false }) => ({
+          type: 'indicator',
+          spec_version: '2.1',
+          id: `indicator--00000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
+          created: TIMES[0],
+          modified: TIMES[version],
+          valid_from: TIMES[0],
+          revoked,
+          pattern_type: 'stix',
+          pattern: `[domain-name:value = 'h${i}.test-feed.net']`,
+        })),
+      }),
+    });
+    const from = (first: number, end: number) =>
+      Array.from({ length: end - first }, (_, n) => ({ i: first + n }));
+    const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
+
+    it('loses withdrawn members at once, those that are missing after their lifetime, and has them back', async () => {
+      const id = await feeds.add({ kind: 'stix', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
+      feeds.server.answer(bundle(from(0, 1200)));
+      expect((await feeds.run(id)).counts).toMatchObject({ new: 1200, left: 0 });
+      days(1);
+      const withdrawn = from(0, 550).map((one) => ({ ...one, version: 1, revoked: true }));
+      feeds.server.answer(bundle([...withdrawn, ...from(600, 1200)]));
+      expect((await feeds.run(id)).counts).toMatchObject({ updated: 550, left: 600, rejected: 0 });
+      expect(await total()).toBe(650);
+      days(2.1);
+      expect(await total()).toBe(600);
+      const again = from(0, 600).map((one) => ({ ...one, version: 2 }));
+      feeds.server.answer(bundle([...again, ...from(600, 1200)]));
+      expect((await feeds.run(id)).counts).toMatchObject({ updated: 600, unchanged: 600, left: 0 });
+      expect(await total()).toBe(1200);
+      expect(await only()).toMatchObject({ expiresAt: null });
+    });
+  });
+
   describe('concurrent changes during a run', () => {
     it('a second run of the same source is rejected, and changes nothing', async () => {
       let answer = () => {};
