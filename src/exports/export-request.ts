@@ -11,6 +11,7 @@ import type { Selection } from './selection.queries.ts';
  * Returns the request of an export, for all routes and commands: equal requests have the same bytes and
  * entity tag.
  * @param publicAddress the address of the application, for links to its pages; null: not configured
+ * @param title of a MISP event, for readers who may not see the filters; null: the filters
  * @throws {ApiError} 400 for an option that does not apply to the format or the selection
  */
 export function exportRequest(
@@ -18,9 +19,11 @@ export function exportRequest(
   given: GivenOptions,
   selection: Omit<Selection, 'limit'>,
   publicAddress: string | null,
+  title: string | null = null,
 ): ExportRequest {
-  const options = optionsFor(name, given, typesOf(selection.filters), publicAddress);
-  if ('error' in options) throw new ApiError('invalid_parameter', options.error);
+  const valid = optionsFor(name, given, typesOf(selection.filters), publicAddress);
+  if ('error' in valid) throw new ApiError('invalid_parameter', valid.error);
+  const options = name === 'misp' ? { ...valid, title } : valid;
   const { limit } = options;
   if (limit && selection.page)
     throw new ApiError('invalid_parameter', 'limit and page or pageSize exclude each other.');

@@ -84,12 +84,13 @@ export function feedExport(
 ): ExportRequest {
   const { filters, options } = readQuery(feed.query);
   const principal = readerOf(feed, reader);
-  const own = exportRequest(feed.format, options, { principal, filters }, publicAddress);
+  const title = `feed ${feed.slug}`;
+  const own = exportRequest(feed.format, options, { principal, filters }, publicAddress, title);
   const fileName = `tipline-${feed.slug}`;
   if (format === feed.format) return { ...own, fileName };
   const { limit, order } = options;
   const selection = { principal, filters: writtenFilters(filters, own.format) };
-  const request = exportRequest(format, { limit, order }, selection, publicAddress);
+  const request = exportRequest(format, { limit, order }, selection, publicAddress, title);
   const { limit: others } = request.selection;
   return {
     ...request,

@@ -46,6 +46,7 @@ export const DEFAULT_OPTIONS: ExportOptions = {
   archive: null,
   group: null,
   ids: 'own',
+  title: null,
   limit: null,
   publicAddress: null,
 };
@@ -89,6 +90,7 @@ export function optionsFor(
     archive: ARCHIVE_STYLES.find((name) => name === style) ?? null,
     group: given.group ?? null,
     ids: given.ids ?? 'own',
+    title: null,
     limit: limit === undefined ? null : { count: limit, order: order ?? 'confidence' },
     publicAddress,
   };

@@ -339,6 +339,8 @@ export interface ExportOptions {
   group: MispGroup | null;
   /** misp and stix: the ids of Tipline, or those of the sources' records where one gives exactly one indicator. */
   ids: 'own' | 'original';
+  /** misp: the title of the event, for readers who may not see the filters; null: the filters. */
+  title: string | null;
   /** null: every match. */
   limit: ExportLimit | null;
   /** The address of the application, for links to its pages; null: no links. */

@@ -24,7 +24,7 @@ const MISP_TYPES = INDICATOR_TYPES;
 const MAX_ATTRIBUTES = 10_000;
 
 type MispOptions = Pick<ExportOptions, 'context'> &
-  Partial<Pick<ExportOptions, 'group' | 'ids' | 'publicAddress'>>;
+  Partial<Pick<ExportOptions, 'group' | 'ids' | 'title' | 'publicAddress'>>;
 
 /**
  * One event in MISP's core format (draft-dulaunoy-misp-core-format), as MISP itself exports it, or one for each group.
@@ -34,6 +34,7 @@ export function mispFormat({
   context,
   group = null,
   ids = 'own',
+  title = null,
   publicAddress = null,
 }: MispOptions): ExportFormat {
   const originalIds = ids === 'original';
@@ -49,7 +50,7 @@ export function mispFormat({
     extension: 'json',
     write(batches, info) {
       const galaxies = galaxyTags(context || group ? info.entities : []);
-      if (group === null) return writeEvent(eventOf(info), batches, galaxies, originalIds);
+      if (group === null) return writeEvent(eventOf(info, title), batches, galaxies, originalIds);
       const uuidOf = (of: RowGroup) =>
         (originalIds && originalUuid(of.head?.report ?? null)) ||
         uuidv5(`${info.query}\n${group}:${of.id}`, EVENT_NAMESPACE);
@@ -90,8 +91,8 @@ export const misp: FormatEntry = {
   open: mispFormat,
 };
 
-function eventOf({ query, lastSeen, changedAt, tlps, rows }: ExportInfo): MispEvent {
-  const name = query === '' ? 'Tipline: all indicators' : `Tipline: ${query}`;
+function eventOf({ query, lastSeen, changedAt, tlps, rows }: ExportInfo, title: string | null): MispEvent {
+  const name = `Tipline: ${title ?? (query === '' ? 'all indicators' : query)}`;
   const isLarge = rows > MAX_ATTRIBUTES;
   return {
     uuid: uuidv5(query, EVENT_NAMESPACE),

@@ -58,6 +58,20 @@ onEveryEngine((engine) => {
       );
     });
 
+    it('is a MISP event that is named after it, without its filters', async () => {
+      const filters = { query: 'tag=operation-secret', tlpCeiling: 'RED' as const };
+      await createFeed(harness.db, { ...EDGE, ...filters, slug: 'event', format: 'misp' }, BY);
+      await createFeed(harness.db, { ...EDGE, ...filters, slug: 'list' }, BY);
+      const key = await harness.newKey({ tlpCeiling: 'CLEAR' });
+      for (const [path, info] of [
+        ['/api/v1/feeds/event', 'Tipline: feed event'],
+        ['/api/v1/feeds/list?format=misp', 'Tipline: feed list'],
+        ['/api/v1/exports/misp?tag=operation-secret', 'Tipline: tag=operation-secret'],
+        ['/api/v1/feeds/event', 'Tipline: feed event'],
+      ])
+        expect((await read(path, key)).json().Event.info).toBe(info);
+    });
+
     it('leaves out what is whitelisted at once, and has an entity tag', async () => {
       const first = await read();
       const headers = { 'if-none-match': String(first.headers.etag) };
