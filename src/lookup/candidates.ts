@@ -40,16 +40,35 @@ export function readValue(text: string): ReadValue | { unreadable: string } {
     : { unreadable: 'The form of the value identifies no type, and it is not known as a value of any type.' };
 }
 
+/** The types that no form identifies, so that a text of any form can be of them: `invoice.zip` is a domain and a file name. */
+const TYPES_WITHOUT_FORM = ['MUTEX', 'FILENAME', 'USER_AGENT'] as const satisfies IndicatorType[];
+
 /**
- * Visits the indicators of any type that a text can be whose form identifies none: a file name, a mutex, a user agent, a
- * name without a public suffix.
+ * Visits the indicators that say something about a text: as what it was read, and as a value of the types that no form identifies;
+ * if its form identifies none, as a value of any type.
+ * @param lengths see `visitCandidates`
  */
-export function visitAnyType(text: string, visit: Visit): void {
-  for (const type of INDICATOR_TYPES) {
+export function visitText(
+  text: string,
+  read: ReturnType<typeof readValue>,
+  lengths: PrefixLengths | null,
+  visit: Visit,
+): void {
+  if ('type' in read) visitCandidates(read, lengths, visit);
+  for (const type of 'type' in read ? TYPES_WITHOUT_FORM : INDICATOR_TYPES) {
     const result = normalize(type, text);
-    if ('type' in result) visit('exact', type, result.normalized);
+    if ('type' in result) visitCandidates(result, lengths, visit);
   }
 }
+
+/** Reads a text whose form identifies no type as the name or URL that has something listed above it. */
+export function readAsName(text: string): ReadValue | null {
+  const results = (['DOMAIN', 'URL'] as const).map((type) => normalize(type, text));
+  return results.find((result) => 'type' in result) ?? null;
+}
+
+/** The lengths of the prefixes of networks to try, descending, by type. */
+export type PrefixLengths = ReadonlyMap<IndicatorType, number[]>;
 
 /**
  * The maximum number of listed prefixes of a URL that are looked for: a path of thousands of segments must not make
@@ -72,11 +91,11 @@ export type Visit = (
 /**
  * Visits the indicators that say something about a value, itself first. A public suffix (`co.uk`, `github.io`) is no
  * parent, for the names below it belong to different owners.
- * @param lengths of the prefixes of networks to try, descending, by type; null: only the value itself counts
+ * @param lengths null: only the value itself counts
  */
 export function visitCandidates(
   { type, normalized }: ReadValue,
-  lengths: ReadonlyMap<IndicatorType, number[]> | null,
+  lengths: PrefixLengths | null,
   visit: Visit,
 ): void {
   visit('exact', type, normalized);
@@ -89,6 +108,11 @@ export function visitCandidates(
   } else if (type === 'URL') {
     const parts = urlParts(normalized);
     visitPrefixes(normalized, parts, visit);
+    const bare = withoutUser(normalized);
+    if (bare !== normalized) {
+      visit('url-prefix', 'URL', bare);
+      visitPrefixes(bare, parts, visit);
+    }
     const host = nameOf(parts.host);
     if (host === null) return;
     visitHost(host, 'url-host', visit);
@@ -122,12 +146,15 @@ function visitHost({ type, normalized }: Host, relation: Relation, visit: Visit)
 }
 
 /** The networks around an address or network, the smallest first. */
-function visitNetworks(
-  { type, normalized }: AddressValue,
-  lengths: ReadonlyMap<IndicatorType, number[]>,
-  visit: Visit,
-): void {
+function visitNetworks({ type, normalized }: AddressValue, lengths: PrefixLengths, visit: Visit): void {
   for (const block of blocksAround(normalized, lengths.get(type) ?? [])) visit('in-network', type, block);
+}
+
+/** Returns a normalized URL without the user name and password before its host: they do not change what is fetched. */
+function withoutUser(url: string): string {
+  const start = url.indexOf('://') + 3;
+  const at = url.lastIndexOf('@', url.indexOf('/', start));
+  return at < start ? url : url.slice(0, start) + url.slice(at + 1);
 }
 
 /** Nothing above a public suffix belongs to the owner of the name. */

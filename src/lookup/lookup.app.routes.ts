@@ -10,7 +10,7 @@ import { hasRole } from '../model/account.ts';
 import { verdictOf } from '../model/confidence.ts';
 import { indicatorId } from '../model/identity.ts';
 import { defang } from '../model/refang.ts';
-import { readValue, visitAnyType } from './candidates.ts';
+import { readValue, visitText } from './candidates.ts';
 import { lookUpText, MAX_TEXT } from './lookup.app.schema.ts';
 import { MAX_BULK_VALUES } from './lookup.schema.ts';
 import { type LookedUp, type LookupSource, lookUp } from './lookup.service.ts';
@@ -78,10 +78,8 @@ const isExact = ({ matches }: LookedUp) => matches.some(({ relation }) => relati
 
 /** Returns the ids of the indicators that a text can be. */
 function idsOf(text: string): string[] {
-  const read = readValue(text);
-  if ('type' in read) return [indicatorId(read.type, read.normalized)];
   const ids: string[] = [];
-  visitAnyType(text, (_, type, normalized) => ids.push(indicatorId(type, normalized)));
+  visitText(text, readValue(text), null, (_, type, normalized) => ids.push(indicatorId(type, normalized)));
   return ids;
 }
 

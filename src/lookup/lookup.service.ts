@@ -9,7 +9,7 @@ import {
 import { isWithinAny, rangeOf } from '../model/address-ranges.ts';
 import { indicatorId } from '../model/identity.ts';
 import { isFileHash } from '../model/vocabulary.ts';
-import { addressOf, type Candidate, type Relation } from './candidates.ts';
+import { addressOf, type Candidate, type Relation, readAsName } from './candidates.ts';
 import type { ListedValues } from './listed-values.ts';
 import type { LookupResult } from './lookup.schema.ts';
 import { type Asking, followsFiles, type LookupFilters, type Question, readQuestions } from './questions.ts';
@@ -142,8 +142,16 @@ function answerOf(
       ...others.map((other) => ({ relation: 'same-file' as const, indicator: other })),
     ];
   });
-  const [first] = matches;
-  return { asked, read: 'unreadable' in read && first ? first.indicator : read, matches };
+  return { asked, read: readAs({ asked, read }, matches), matches };
+}
+
+/** Returns as what a value was read: one whose form identifies no type, as what it is known. */
+function readAs(
+  { asked, read }: Pick<Question, 'asked' | 'read'>,
+  [first]: readonly Match[],
+): Answer['read'] {
+  if ('type' in read || !first) return read;
+  return first.relation === 'exact' ? first.indicator : (readAsName(asked) ?? read);
 }
 
 /** A whitelisted part of a network is not known by it. */

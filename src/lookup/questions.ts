@@ -1,12 +1,5 @@
 import { FILE_HASHES, type IndicatorType, isFileHash } from '../model/vocabulary.ts';
-import {
-  type Candidate,
-  type ReadValue,
-  readValue,
-  type Visit,
-  visitAnyType,
-  visitCandidates,
-} from './candidates.ts';
+import { type Candidate, type ReadValue, readValue, type Visit, visitText } from './candidates.ts';
 import { type Listed, mayBeListed } from './listed.ts';
 
 /** A value, and the indicators that would match it and may be listed. */
@@ -55,8 +48,7 @@ export function readQuestions({ values, filters, listed, prefixLengths }: Asking
   return values.map((asked) => {
     candidates = NONE;
     const read = readValue(asked);
-    if ('unreadable' in read) visitAnyType(asked, visit);
-    else visitCandidates(read, filters.related ? prefixLengths : null, visit);
+    visitText(asked, read, filters.related ? prefixLengths : null, visit);
     return { asked, read, candidates };
   });
 }

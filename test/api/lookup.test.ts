@@ -12,7 +12,7 @@ interface Result {
   reason: string | null;
   known: boolean;
   verdict: string;
-  matches: { relation: string; indicator: { value: string } }[];
+  matches: { relation: string; indicator: { type: string; value: string } }[];
 }
 
 onEveryEngine((engine) => {
@@ -98,6 +98,41 @@ onEveryEngine((engine) => {
         values.map(([type, value]) => ({ asked: value, type, value, known: true, reason: null })),
       );
       expect(results.map(matchesOf)).toEqual(values.map(([, value]) => [`exact ${value}`]));
+    });
+
+    it.each([
+      'invoice.zip',
+      'run.sh',
+      'libkeyutils.so',
+      'setup.com',
+      'd41d8cd98f00b204e9800998ecf8427e',
+      '1.2.3.4',
+    ])('finds %s as a file name and a mutex, whatever else its form identifies', async (value) => {
+      await harness.load([indicatorRecord('FILENAME', value), indicatorRecord('MUTEX', value)]);
+      const [result] = await lookUp([value]);
+      const types = (result as Result).matches.map(({ indicator }) => indicator.type);
+      expect(types.sort()).toEqual(['FILENAME', 'MUTEX']);
+      const [one] = await lookUp([value], '&types=FILENAME&related=false');
+      expect(matchesOf(one as Result)).toEqual([`exact ${value}`]);
+    });
+
+    it('finds what is above names without a public suffix', async () => {
+      await harness.load([indicatorRecord('DOMAIN', 'evil.bazar')]);
+      const results = await lookUp([
+        'http://c2.evil.bazar/',
+        'c2[.]evil[.]bazar',
+        'c2.evil.bazar/a',
+        'evil.lib',
+      ]);
+      expect(results.map(({ type, value, reason }) => ({ type, value, isRead: reason === null }))).toEqual([
+        { type: 'URL', value: 'http://c2.evil.bazar/', isRead: true },
+        { type: 'DOMAIN', value: 'c2.evil.bazar', isRead: true },
+        { type: 'URL', value: 'http://c2.evil.bazar/a', isRead: true },
+        { type: null, value: null, isRead: false },
+      ]);
+      const parent = ['parent-domain evil.bazar'];
+      expect(results.map(matchesOf)).toEqual([parent, parent, parent, []]);
+      expect((await lookUp(['c2.evil.bazar'], '&related=false')).map(matchesOf)).toEqual([[]]);
     });
 
     it('is limited by related, types and minConfidence', async () => {

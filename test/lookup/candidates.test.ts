@@ -73,6 +73,22 @@ describe('the candidates of a value', () => {
       ],
     ],
     ['http://localhost/', ['exact URL http://localhost/']],
+    [
+      'https://www.bank.com@evil.com/a/login?id=a@b',
+      [
+        'exact URL https://www.bank.com@evil.com/a/login?id=a@b',
+        'url-prefix URL https://www.bank.com@evil.com/a/login',
+        'url-prefix URL https://www.bank.com@evil.com/a/',
+        'url-prefix URL https://www.bank.com@evil.com/a',
+        'url-prefix URL https://www.bank.com@evil.com/',
+        'url-prefix URL https://evil.com/a/login?id=a@b',
+        'url-prefix URL https://evil.com/a/login',
+        'url-prefix URL https://evil.com/a/',
+        'url-prefix URL https://evil.com/a',
+        'url-prefix URL https://evil.com/',
+        'url-host DOMAIN evil.com',
+      ],
+    ],
   ])('of %s are itself and what is above it', (text, expected) => {
     expect(candidates(text)).toEqual(expected);
   });
