@@ -4,7 +4,7 @@ import { visible } from '../db/visibility.ts';
 import type { Grouping } from '../formats/format.ts';
 import { earliest } from '../model/dates.ts';
 import { joinedGroups, memberKey } from './row-groups.queries.ts';
-import { type Selection, selected } from './selection.queries.ts';
+import { originalIds, type Selection, selected } from './selection.queries.ts';
 
 /** MISP's type, and OTX's. */
 const JA3_TYPES = ['ja3-fingerprint-md5', 'ja3'];
@@ -48,6 +48,17 @@ export async function readScoresDigest(db: Db, selection: Selection): Promise<st
       where error is null and score is not null
         and indicator_id in (${selected(db, selection).select('indicator.id')})
       group by indicator_id) as highest
+  `.execute(db);
+  return rows[0]?.digest ?? '';
+}
+
+/** Returns a digest of the original ids of the selected indicators, which also change with other indicators that get these ids. */
+export async function readOriginalIdsDigest(db: Db, selection: Selection): Promise<string> {
+  const { rows } = await sql<{ digest: string | null }>`
+    select count(*) || ' ' || bit_xor(hashtextextended(id || ' ' || ids::text, 0)) as digest from (
+      ${selected(db, selection)
+        .select(['indicator.id', originalIds(selection.principal).as('ids')])
+        .where('indicator.has_records', '=', true)}) as chosen
   `.execute(db);
   return rows[0]?.digest ?? '';
 }

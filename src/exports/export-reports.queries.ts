@@ -46,9 +46,10 @@ function attributeIds(principal: Principal, entityIds: readonly string[]): RawBu
     where r.type = 'indicates' and r.from_kind = 'attribute' and r.to_id = any(${[...entityIds]}::uuid[]) and ${under})`;
 }
 
-const changed = (table: string) =>
+/** A hash of what a report or an attribute is exported as, besides its links; a new external id alone does not modify it. */
+const stateHash = (table: string, principal: Principal) =>
   sql`hashtextextended(${sql.ref(`${table}.id`)} || ' ' || extract(epoch from
-    coalesce(${sql.ref(`${table}.modified_at`)}, ${sql.ref(`${table}.created_at`)})), 0)`;
+    coalesce(${sql.ref(`${table}.modified_at`)}, ${sql.ref(`${table}.created_at`)})) || ' ' || ${externalIdsOf(table, principal)}, 0)`;
 
 /** Returns the ids of the entities that reports about selected indicators refer to. */
 export async function readReportedEntityIds(db: Db, selection: Selection): Promise<string[]> {
@@ -70,8 +71,8 @@ export async function readReportSummary(
   const { principal } = selection;
   const { rows } = await sql<{ refs: string; states: string; tlps: Tlp[] | null }>`
     with ${withReports(db, selection)}, exported as materialized (
-      select tlp, ${changed('report')} as hash, id from report join reported using (id)
-      union all select tlp, ${changed('attribute')}, id from attribute
+      select tlp, ${stateHash('report', principal)} as hash, id from report join reported using (id)
+      union all select tlp, ${stateHash('attribute', principal)}, id from attribute
       where ${visible('attribute', principal)} and id in ${attributeIds(principal, entityIds)}
     ), state as (
       select tlp, hash from exported

@@ -198,7 +198,7 @@ function holds(
 }
 
 function tagOf({ variant, selection }: ExportRequest, { info, rows }: Snapshot): string {
-  const content = [codeDigest(), variant, selection.page ?? null, info.digest, rows];
+  const content = [codeDigest(), variant, selection.page ?? null, info.digest, rows, info.changedAt];
   const hash = createHash('sha256').update(JSON.stringify(content));
   for (const [sid, changedAt] of info.addressRules) hash.update(` ${sid} ${changedAt}`);
   return hash.digest('base64url');

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { type Principal, visible } from '../db/visibility.ts';
+import { type Principal, visible, visibleToAnalyst } from '../db/visibility.ts';
 import type { ExportShape, LimitOrder, MispGroup } from '../formats/format.ts';
 import {
   type IndicatorFilters,
@@ -69,9 +69,11 @@ export const statements = (principal: Principal) => sql`(indicator_source as sai
   on of.id = said.source_id and said.indicator_number = indicator.number and said.records is not null
     and ${visible('indicator_source', principal, 'said')})`;
 
-/** The column of the ids that stand for one indicator: an id that several objects have stands for none of them. */
+/** The column of the ids that stand for one indicator: an id that several objects up to the ceiling have stands for none of them. */
 export const originalIds = (principal: Principal) => sql`case when indicator.has_records then coalesce((
     select array_agg(record ->> 'id' order by ${SOURCE_ORDER}, place)
     from ${statements(principal)}, jsonb_array_elements(said.records) with ordinality as each (record, place)
     where record ->> 'id' is not null and record ->> 'isShared' is null and record ->> 'withdrawn' is null
-      and (select array_agg(e.entity_id) from external_id as e where e.external_id = record ->> 'id') = array[indicator.id]), '{}') else '{}' end`;
+      and (select array_agg(e.entity_id) from external_id as e where e.external_id = record ->> 'id' and not exists (
+        select from indicator as same_id where same_id.id = e.entity_id and not ${visibleToAnalyst('indicator', principal, 'same_id')}))
+        = array[indicator.id]), '{}') else '{}' end`;

@@ -10,7 +10,12 @@ import { earliest } from '../model/dates.ts';
 import { TLPS } from '../model/vocabulary.ts';
 import { exportCacheKey, queryOf } from './export-cache-key.ts';
 import { type ExportContext, readContext, readSummary } from './export-context.queries.ts';
-import { readGroupsDigest, readJa3, readScoresDigest } from './export-facts.queries.ts';
+import {
+  readGroupsDigest,
+  readJa3,
+  readOriginalIdsDigest,
+  readScoresDigest,
+} from './export-facts.queries.ts';
 import { attributeRows, parseAttribute, parseReportPart, reportParts } from './export-reports.queries.ts';
 import {
   closeCursor,
@@ -245,6 +250,9 @@ async function readState(
   const markings = new Set([...context.tlps, ...marked.map(({ tlp }) => tlp)]);
   const ja3 = reads.ja3 ? await readJa3(trx, selection) : { hashes: [], nextExpiry: null };
   const scores = reads.scores ? await readScoresDigest(trx, selection) : null;
+  const originalIds = format.columns.includes('originalIds')
+    ? await readOriginalIdsDigest(trx, selection)
+    : null;
   const groups = format.group ? await readGroupsDigest(trx, selection, format.group) : null;
   const day = reads.day ? startOfDay(selection.principal.now) : null;
   return {
@@ -260,6 +268,7 @@ async function readState(
         context,
         ...(day ? [day] : []),
         ...(scores ? [scores] : []),
+        ...(originalIds ? [originalIds] : []),
         ...(groups ? [groups] : []),
         ...ja3.hashes,
       ]),

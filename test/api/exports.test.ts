@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
-import { campaignRecord, relationshipRecord } from '../support/records.ts';
+import { campaignRecord, relationshipRecord, reportRecord } from '../support/records.ts';
 
 const CSV = '/api/v1/indicators?format=csv';
 const day = (n: number) => new Date(NOW.getTime() - n * 86_400_000);
@@ -168,6 +168,57 @@ onEveryEngine((engine) => {
       expect(after.statusCode).toBe(200);
       expect(after.headers.etag).not.toBe(before.headers.etag);
     });
+
+    it('has a new ETag when only external ids make its bytes differ, up to the ceiling of the key', async () => {
+      const id = (n: number) => `indicator--00000000-0000-4000-8000-00000000000${n}`;
+      const named = (n: number, value: string, more = {}) =>
+        indicatorRecord('MUTEX', value, { externalIds: [id(n)], records: [{ id: id(n) }], ...more });
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      const urls = ['stix?type=MUTEX&ids=original', 'misp?type=MUTEX&ids=original', 'stix?include=context'];
+      const ask = () => Promise.all(urls.map((url) => harness.get(`/api/v1/exports/${url}`, { key })));
+      /** Returns, for each export, whether its bytes are others now; the ETags must say the same. */
+      const changedBy = async (...records: Parameters<Harness['load']>) => {
+        const before = await ask();
+        await harness.load(...records);
+        const after = await ask();
+        const differ = (of: (answer: (typeof after)[number]) => unknown) =>
+          after.map((answer, i) => of(answer) !== of(before[i] as typeof answer));
+        expect(differ(({ headers }) => headers.etag)).toEqual(differ(({ body }) => body));
+        return differ(({ body }) => body);
+      };
+      await harness.load([
+        named(1, 'one'),
+        reportRecord('A report'),
+        relationshipRecord('report:A report', 'refers-to', id(1)),
+      ]);
+      expect(await changedBy([named(1, 'restricted', { tlp: 'RED' })], 'Restricted')).toEqual([
+        false,
+        false,
+        false,
+      ]);
+      // Of another type, so that the exports by type do not have it.
+      const another = indicatorRecord('IPV4', '198.51.100.7', { externalIds: [id(1)] });
+      expect(await changedBy([another], 'Other')).toEqual([true, true, true]);
+      const renamed = reportRecord('A report', { externalIds: ['report:other', 'report:A report'] });
+      expect(await changedBy([renamed], 'Other')).toEqual([false, false, true]);
+    });
+
+    it.each(['rpz', 'misp'])(
+      'of %s has a new ETag when earlier content returns at a later time',
+      async (format) => {
+        const url = `/api/v1/exports/${format}?type=DOMAIN`;
+        const first = await harness.get(url);
+        harness.clock.now = day(-0.5);
+        await harness.load([
+          indicatorRecord('DOMAIN', 'soon.example', { expiresAt: day(-0.6), lastSeen: day(1) }),
+        ]);
+        const second = await harness.get(url);
+        harness.clock.now = day(-0.7);
+        const third = await harness.get(url);
+        expect(new Set([first, second, third].map(({ body }) => body)).size).toBe(3);
+        expect(new Set([first, second, third].map(({ headers }) => headers.etag)).size).toBe(3);
+      },
+    );
 
     it('has a different ETag for each option and encoding', async () => {
       const urls = [CSV, `${CSV}&csvGuard=off`];
