@@ -58,16 +58,21 @@ export async function findEntityChanges<Filters>(
     select ${column('id')}, ${column('name')}, ${timed(before.now)} as state
     from ${stateAt(table, synced.revision)} as ${sql.ref(table)} where ${where(before)} order by 1
   `.execute(db);
+  const added = await sql<{ id: string }>`
+    select ${column('id')} from ${sql.table(table)}
+    where ${column('revision')} > ${synced.revision}::bigint and ${where(before)}
+  `.execute(db);
   const heldById = new Map(held.rows.map((row) => [row.id, row]));
   const changed = current.rows.filter(
     ({ id, revision, state }) => revision > synced.revision || heldById.get(id)?.state !== state,
   );
   const currentIds = new Set(current.rows.map(({ id }) => id));
   const removed = held.rows.filter(({ id }) => !currentIds.has(id)).map(({ id, name }) => ({ id, name }));
-  // Otherwise the cursor would differ although nothing has changed.
+  // Otherwise the cursor would differ although nothing has changed. Rows that match at the earlier time alone would count as held.
   const isSameTime =
     synced.revision > 0 &&
     removed.length === 0 &&
+    added.rows.every(({ id }) => currentIds.has(id)) &&
     changed.every(({ state, state_before }) => state === state_before);
   return {
     changedIds: changed.map(({ id }) => id),

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tlp } from '../model/vocabulary.ts';
-import { type Feed, formatNamed } from './feed.ts';
+import { type Feed, formatNamed, slugProblem } from './feed.ts';
 
 function toFeed(row: Selectable<Tables['feed']>): Feed {
   return {
@@ -21,7 +21,9 @@ function toFeed(row: Selectable<Tables['feed']>): Feed {
   };
 }
 
+/** @param slug any text */
 export async function findFeed(db: Db, slug: string): Promise<Feed | undefined> {
+  if (slugProblem(slug) !== null) return undefined;
   const row = await db.selectFrom('feed').selectAll().where('slug', '=', slug).executeTakeFirst();
   return row && toFeed(row);
 }

@@ -61,6 +61,17 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<Options> = async (app, opti
     method: 'QUERY',
     url: '/bulk/lookup',
     bodyLimit: MAX_BODY,
+    preParsing: async ({ headers }) => {
+      const coding = headers['content-encoding'] ?? 'identity';
+      if (coding.toLowerCase() === 'identity') return;
+      // RFC 9110 §12.5.3.
+      const allowed = { 'accept-encoding': 'identity' };
+      throw new ApiError(
+        'unsupported_media_type',
+        'The body must not be compressed (Content-Encoding).',
+        allowed,
+      );
+    },
     config: { access: 'indicators:read', mediaTypes: [JSON_TYPE, NDJSON_TYPE] },
     schema: {
       operationId: 'lookUpManyValues',

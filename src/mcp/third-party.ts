@@ -58,10 +58,10 @@ function endWithin(text: string, most: number): number {
   return text.length;
 }
 
-/** Returns what a client copied from an answer, without its marks. */
+/** Returns what a client copied from an answer, without its marks; marks with nothing between them are no empty text. */
 export function unmarked(text: string): string {
   const trimmed = text.trim();
-  return trimmed.startsWith(OPEN) && trimmed.endsWith(CLOSE)
-    ? trimmed.slice(OPEN.length, -CLOSE.length)
-    : text;
+  if (!trimmed.startsWith(OPEN) || !trimmed.endsWith(CLOSE)) return text;
+  const within = trimmed.slice(OPEN.length, -CLOSE.length);
+  return within.trim() === '' ? text : within;
 }

@@ -75,7 +75,11 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, op
       'a report (its title, date, tags, galaxy clusters, objects and texts, and the indicators that it refers to), a campaign or a part of a source; indicators that are in no report or campaign are in events by ranges of numbers',
     params: { group },
     uuid: eventUuid('11f3f115-7f33-560a-a0f6-7c7cea59d721'),
-    groupOf: (params) => (params as { group: MispGroup }).group,
+    groupOf: (params) => {
+      const named = NAMED_GROUPS.find((one) => one === (params as { group: string }).group);
+      if (!named) throw new ApiError('not_found', `A MISP feed is by ${NAMED_GROUPS.join(', ')}.`);
+      return named;
+    },
   });
 };
 
@@ -98,6 +102,7 @@ function addFeed(app: App, of: ReturnType<typeof feeds>, feed: FeedRoutes): void
   const { path, suffix, name, event, groupOf } = feed;
   const shared = { tags: ['MISP feed'], security: KEY_OR_BASIC, querystring: Type.Object({}) };
   const params = Type.Object(feed.params);
+  const statuses: (400 | 404)[] = Object.keys(feed.params).length > 0 ? [400, 404] : [400];
 
   app.get(
     `${path}/manifest.json`,
@@ -109,7 +114,7 @@ function addFeed(app: App, of: ReturnType<typeof feeds>, feed: FeedRoutes): void
         summary: `Read the manifest of ${name}`,
         description: `Which events there are, and when each has changed. An event is ${event}.`,
         params,
-        response: apiResponses(MispManifest, 'The manifest, by the uuids of the events.', [400]),
+        response: apiResponses(MispManifest, 'The manifest, by the uuids of the events.', statuses),
       },
     },
     async ({ principal, params: given }, reply) => {
@@ -131,7 +136,7 @@ function addFeed(app: App, of: ReturnType<typeof feeds>, feed: FeedRoutes): void
         response: fileResponses(
           textContent('text/csv', HASHES_EXAMPLE),
           'The hashes.',
-          [400],
+          statuses,
           EXPORT_HEADERS,
         ),
       },

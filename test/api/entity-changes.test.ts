@@ -86,6 +86,18 @@ onEveryEngine((engine) => {
   });
 
   describe('the changes of campaigns', () => {
+    it('remove nothing that the client never had', async () => {
+      await harness.load([campaignRecord('One', { startDate: NOW })]);
+      const first = await follow('campaigns', 'status=ACTIVE');
+      harness.clock.now = new Date(NOW.getTime() + 10 * DAY);
+      // Its last day as an active campaign is past, but was not when the client asked last.
+      await harness.load([campaignRecord('Old', { startDate: new Date(NOW.getTime() - 85 * DAY) })]);
+      const second = await follow('campaigns', `cursor=${first.cursor}`);
+      const third = await follow('campaigns', `cursor=${second.cursor}`);
+      expect([told(first), told(second), told(third)]).toEqual([['upsert One'], [], []]);
+      expect(third.cursor).toBe(second.cursor);
+    });
+
     it('begin with all, and go on with their status', async () => {
       await harness.load([
         campaignRecord('One', { startDate: new Date(NOW.getTime() - 89 * DAY) }),

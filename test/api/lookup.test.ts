@@ -292,6 +292,22 @@ onEveryEngine((engine) => {
       expect([answer.statusCode, answer.json().error]).toEqual([status, message]);
     });
 
+    it('rejects a compressed body', async () => {
+      const ofCoding = (coding: string) =>
+        harness.get('/bulk/lookup', {
+          method: 'QUERY',
+          payload: 'a.com',
+          headers: { 'content-type': 'text/plain', 'content-encoding': coding },
+        });
+      expect((await ofCoding('identity')).statusCode).toBe(200);
+      const answer = await ofCoding('gzip');
+      expect([answer.statusCode, answer.headers['accept-encoding'], answer.json()]).toEqual([
+        415,
+        'identity',
+        { error: 'The body must not be compressed (Content-Encoding).', code: 'unsupported_media_type' },
+      ]);
+    });
+
     it('names the media types when there is none', async () => {
       const answer = await harness.get('/bulk/lookup', { method: 'QUERY', payload: 'a.com' });
       expect([answer.statusCode, answer.json().error]).toEqual([

@@ -138,6 +138,18 @@ onEveryEngine((engine) => {
       requireMarked(changed);
     });
 
+    it.each(['⟪⟫', ' ⟪ ⟫ '])('are not %j, marks around nothing, which match nothing', async (nothing) => {
+      for (const [tool, filter] of [
+        ['list_indicators', 'tag'],
+        ['list_indicators', 'contains'],
+        ['whats_new', 'tag'],
+      ] as const) {
+        const { answer } = await callTool(harness, tool, { [filter]: nothing });
+        expect([tool, filter, answer.indicators]).toEqual([tool, filter, []]);
+      }
+      expect((await callTool(harness, 'hunting_package', { actor: nothing })).isError).toBe(true);
+    });
+
     it('are marked in resources, completions and errors', async () => {
       const { result } = await ask(harness, 'resources/list');
       requireMarked(result);

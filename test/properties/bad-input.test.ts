@@ -370,6 +370,21 @@ onEveryEngine((engine) => {
     },
   );
 
+  it.each([
+    ...[
+      '/api/v1/feeds/%00',
+      '/api/v1/feeds/%00/changes',
+      '/api/v1/feeds/%00/navigator',
+      '/api/v1/feeds/Edge',
+    ],
+    ...['/api/v1/feeds/misp/by-event/manifest.json', '/api/v1/feeds/misp/by-number/manifest.json'],
+    ...['/api/v1/feeds/misp/by-event/hashes.csv', '/api/v1/feeds/misp/by-/manifest.json'],
+    `/api/v1/feeds/misp/by-%00/${ID}.json`,
+  ])('responds to %s, whose name there is not, with 404', async (url) => {
+    const response = await harness.get(url);
+    expect([response.statusCode, response.json().code]).toEqual([404, 'not_found']);
+  });
+
   it.each(['/api/v1#x', '/api/%761/nothing', 'http://x/api/v1/nothing', '/api/v%31'])(
     'requires a key for %s, an alternative spelling of /api/v1',
     async (written) => {
