@@ -18,6 +18,8 @@ export interface FeedRules {
   intervalSeconds: number;
   /** Each copy is the complete list: an indicator that is missing from it is delisted. */
   isSnapshotList: boolean;
+  /** It is fetched by what has changed, so that it cannot be a complete list. */
+  sendsChanges: boolean;
   /** The name of its importer. */
   importer: string;
   /** The names of the allowed options: `map` and `type` are for the importer, `days` is for the query. */
@@ -34,6 +36,7 @@ const file = {
   keyNeeded: false,
   intervalSeconds: HOUR,
   isSnapshotList: false,
+  sendsChanges: false,
   options: [],
   fetch: fetchFile,
 };
@@ -128,12 +131,14 @@ const FEED_RULES = {
     keyHeader: 'x-otx-api-key',
     keyNeeded: true,
     importer: 'otx',
+    sendsChanges: true,
     fetch: fetchOtx,
   },
   taxii: {
     ...file,
     title: 'a TAXII 2.1 collection, `…/collections/ID/`',
     importer: 'stix',
+    sendsChanges: true,
     fetch: fetchTaxii,
   },
   misp: {
@@ -141,6 +146,7 @@ const FEED_RULES = {
     title: 'a MISP feed: its `manifest.json` or its directory; only changed events are fetched',
     keyHeader: 'authorization',
     importer: 'misp',
+    sendsChanges: true,
     fetch: fetchMispFeed,
   },
   stix: { ...file, title: 'a STIX 2.0 or 2.1 bundle', importer: 'stix' },

@@ -15,14 +15,20 @@ export async function findSources(db: Db): Promise<StoredSource[]> {
   return rows.map(toStored);
 }
 
-export async function findStoredSource(db: Db, idOrName: string): Promise<StoredSource | undefined> {
-  const row = await db
+/** @param id any text */
+export async function findStoredSource(db: Db, id: string): Promise<StoredSource | undefined> {
+  return (await findSourcesCalled(db, id)).find((source) => source.id === id);
+}
+
+/** Returns the sources that have this name or this id. */
+export async function findSourcesCalled(db: Db, idOrName: string): Promise<StoredSource[]> {
+  const rows = await db
     .selectFrom('source')
     .selectAll()
     .where('removal', 'is', null)
     .where((eb) => eb.or([eb('name', '=', idOrName), eb(sql<string>`id::text`, '=', idOrName)]))
-    .executeTakeFirst();
-  return row && toStored(row);
+    .execute();
+  return rows.map(toStored);
 }
 
 /** Returns the data of a source that only its runs may read. */
@@ -85,14 +91,17 @@ export async function makeDue(trx: Transaction<Tables>, id: string, now: Date): 
   return numUpdatedRows > 0n;
 }
 
-/** Writes the settings of a source. The memory of its last run is valid only for the same request: it is deleted. */
+/**
+ * Writes the settings of a source. The memory of its last run is valid only for the same request: it is deleted.
+ * @returns false: the source is being removed, and nothing is written
+ */
 export async function writeSource(
   trx: Transaction<Tables>,
   id: string,
   settings: SourceSettings,
   credentials: string | null | undefined,
   now: Date,
-): Promise<void> {
+): Promise<boolean> {
   const values = {
     kind: settings.kind,
     address: settings.address,
@@ -113,17 +122,23 @@ export async function writeSource(
     running_until: null,
     ...(credentials !== undefined && { credentials }),
   };
-  await trx
+  const { numInsertedOrUpdatedRows } = await trx
     .insertInto('source')
     .values({ id, name: settings.name, created_at: now, ...values })
     .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet({ ...values, settings_version: sql`source.settings_version + 1` }),
+      conflict
+        .column('id')
+        .doUpdateSet({ ...values, settings_version: sql`source.settings_version + 1` })
+        .where('source.removal', 'is distinct from', 'running'),
     )
-    .execute();
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 export interface RunOutcome {
   at: Date;
+  /** For when the run was scheduled. */
+  dueAt: Date | null;
   nextRunAt: Date | null;
   /** null: the run succeeded. */
   error: string | null;
@@ -144,6 +159,16 @@ export async function takeLease(db: Db, id: string, token: string, now: Date, un
     .where((eb) => eb.or([eb('running_until', 'is', null), eb('running_until', '<=', now)]))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** Extends the lease of a run that still holds it. */
+export async function renewLease(db: Db, id: string, token: string, until: Date): Promise<void> {
+  await db
+    .updateTable('source')
+    .set({ running_until: until })
+    .where('id', '=', id)
+    .where('run_token', '=', token)
+    .execute();
 }
 
 /** Returns whether a run still holds the lease: a change of the settings and a removal of the source revoke it. */
@@ -167,9 +192,12 @@ export async function dropAllLeases(db: Db): Promise<void> {
   await db.updateTable('source').set({ run_token: null, running_until: null }).execute();
 }
 
-/** Writes the outcome of a run and releases its lease. Writes nothing if the run has lost the lease. */
+/**
+ * Writes the outcome of a run and releases its lease. Writes nothing if the run has lost the lease. A source that was made due during
+ * the run stays due.
+ */
 export async function writeOutcome(db: Db, id: string, token: string, outcome: RunOutcome): Promise<void> {
-  const { at, nextRunAt, error, counts, memory } = outcome;
+  const { at, dueAt, nextRunAt, error, counts, memory } = outcome;
   const told =
     error === null
       ? {
@@ -182,7 +210,14 @@ export async function writeOutcome(db: Db, id: string, token: string, outcome: R
       : { last_error: error, errors_in_a_row: sql<number>`errors_in_a_row + 1` };
   await db
     .updateTable('source')
-    .set({ last_run_at: at, next_run_at: nextRunAt, run_token: null, running_until: null, ...told })
+    .set({
+      last_run_at: at,
+      next_run_at: sql<Date | null>`case when next_run_at is distinct from ${dueAt}::timestamptz then next_run_at
+        else ${nextRunAt}::timestamptz end`,
+      run_token: null,
+      running_until: null,
+      ...told,
+    })
     .where('id', '=', id)
     .where('run_token', '=', token)
     .execute();

@@ -2,7 +2,7 @@ import type { Download, OutboundRequest } from '../outbound/outbound.ts';
 import { retryAfter, withRetry } from '../outbound/with-retry.ts';
 import { FeedRunError, type FetchContext, type Fetched, sizeOf, unpacked } from './fetching.ts';
 
-/** The maximum duration of one request, without its retries. */
+/** The maximum duration of one request, with its retries. */
 const TIMEOUT_MS = 10 * 60_000;
 
 /** The maximum size of a page that is parsed as a whole, in bytes: parsing blocks the event loop. */
@@ -56,8 +56,12 @@ export async function downloadOne(
 ): Promise<Download> {
   const { outbound, credentials, directory, fetched, signal } = context;
   const maxBytes = Math.min(most, context.maxBytes - fetched.bytes);
-  const wanted: OutboundRequest = { url, ...asking, credentials, maxBytes, timeoutMs: TIMEOUT_MS, signal };
-  const download = await withRetry(() => outbound.download(wanted, directory), {
+  const end = performance.now() + TIMEOUT_MS;
+  const request = (): OutboundRequest => {
+    const timeoutMs = Math.max(1, end - performance.now());
+    return { url, ...asking, credentials, maxBytes, timeoutMs, signal };
+  };
+  const download = await withRetry(() => outbound.download(request(), directory), {
     attempts: 3,
     busyStatuses: true,
     signal,

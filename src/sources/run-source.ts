@@ -27,6 +27,7 @@ import {
   findRunState,
   findStoredSource,
   holdsLease,
+  renewLease,
   takeLease,
   writeOutcome,
 } from './feeds.queries.ts';
@@ -55,8 +56,12 @@ export interface RunResult {
   counts: RunCounts | null;
 }
 
-/** The duration of a lease, after which another run may replace a killed one. A worker's run never takes so long. */
-const LEASE_MS = 35 * 60_000;
+/**
+ * The duration of a lease, which a run renews: after it, another run may replace a killed one. Clocks of workers may differ by most
+ * of it.
+ */
+const LEASE_MS = 5 * 60_000;
+const RENEWAL_MS = 30_000;
 
 export interface RunOptions {
   now: Date;
@@ -82,14 +87,47 @@ export async function runSource(
     if (!(await findStoredSource(db, id))) throw new Error('there is no such source');
     return { error: 'it is being fetched already', counts: null };
   }
-  const [source, state] = [await findStoredSource(db, id), await findRunState(db, id)];
-  if (!source || !state) throw new Error('there is no such source');
+  const stopRenewing = keepLease(db, id, token, now);
+  try {
+    const [source, state] = [await findStoredSource(db, id), await findRunState(db, id)];
+    if (!source || !state) throw new Error('there is no such source');
+    return await runLeased(deps, { source, state, token, now, signal, allowShrink });
+  } finally {
+    stopRenewing();
+  }
+}
+
+/** Renews a lease until the returned function is called; a renewal that fails is left to the next one. */
+function keepLease(db: Db, id: string, token: string, now: Date): () => void {
+  const start = performance.now();
+  const timer = setInterval(() => {
+    const until = new Date(now.getTime() + (performance.now() - start) + LEASE_MS);
+    renewLease(db, id, token, until).catch(() => {});
+  }, RENEWAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+interface LeasedRun extends Required<RunOptions> {
+  source: StoredSource;
+  state: NonNullable<Awaited<ReturnType<typeof findRunState>>>;
+  token: string;
+}
+
+/** Carries out a run that holds the lease of its source, and releases it. */
+async function runLeased(
+  deps: RunDeps,
+  { source, state, token, now, signal, allowShrink }: LeasedRun,
+): Promise<RunResult> {
+  const { db } = deps;
+  const { id } = source;
   const next =
     source.intervalSeconds === null ? null : new Date(now.getTime() + source.intervalSeconds * 1000);
-  const outcome = { at: now, nextRunAt: source.enabled ? next : null };
-  await mkdir(deps.directory, { recursive: true, mode: 0o700 });
-  const directory = await mkdtemp(join(deps.directory, 'run-'));
+  const outcome = { at: now, dueAt: source.health.nextRunAt, nextRunAt: source.enabled ? next : null };
+  let directory: string | null = null;
   try {
+    await mkdir(deps.directory, { recursive: true, mode: 0o700 });
+    directory = await mkdtemp(join(deps.directory, 'run-'));
     const memory = state.memory.version === deps.version ? state.memory : {};
     const fetched = await fetchFeed(deps, source, state.credentials, memory, directory, now, signal);
     const importer = deps.openImporter(rulesOf(source).importer, source.options);
@@ -118,7 +156,7 @@ export async function runSource(
     if (message === null) throw error;
     return { error: message, counts: null };
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    if (directory !== null) await rm(directory, { recursive: true, force: true });
   }
 }
 
@@ -306,7 +344,8 @@ async function validateFeed(
   const reasons = new Map<string, number>();
   for (const file of files) {
     signal.throwIfAborted();
-    for await (const part of importer.read(inputOf(file)))
+    for await (const part of importer.read(inputOf(file))) {
+      signal.throwIfAborted();
       for (const record of part) {
         const reason = unusableBecause(record);
         if (reason === undefined) accepted++;
@@ -316,6 +355,7 @@ async function validateFeed(
         }
         if (record.kind === 'indicator' && reason === undefined && copy) noteIn(copy, record);
       }
+    }
   }
   const tooMany = rejected > FEW && rejected > (accepted + rejected) * MAX_REJECTED_SHARE;
   if (!whole || (!tooMany && (accepted > 0 || rejected === 0))) return;
@@ -333,10 +373,15 @@ function unusableBecause(record: ImportRecord): string | undefined {
 
 function noteIn({ members, ids, repeated }: Copy, { type, normalized, statedAt }: IndicatorRecord): void {
   if (!members && statedAt !== null) return;
-  const id = indicatorId(type, normalized);
+  // As one piece of memory: an id that is joined of parts keeps each of them, which is four times as much.
+  const id = Buffer.from(indicatorId(type, normalized), 'latin1').toString('latin1');
   if (ids.has(id)) repeated.add(id);
-  else ids.add(id);
+  else if (ids.size < MAX_MEMBERS) ids.add(id);
+  else throw new FeedRunError(`the list has more than ${MAX_MEMBERS} indicators`);
 }
+
+/** The maximum number of indicators of a complete copy, whose ids are in memory: some 100 bytes each. */
+const MAX_MEMBERS = 5_000_000;
 
 function countsOf({ kinds, hidden }: ImportCounts): Omit<RunCounts, keyof DelistingCounts> {
   const counts = { ...none(), hidden, others: none(), reasons: {} as Record<string, number> };
@@ -353,15 +398,18 @@ function countsOf({ kinds, hidden }: ImportCounts): Omit<RunCounts, keyof Delist
 const none = (): Counts => ({ read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0 });
 
 /** The age from which a run's directory is deleted: a worker's run never takes so long. */
-const OLD_MS = 2 * 3600_000;
+export const OLD_RUN_MS = 2 * 3600_000;
 
-/** Deletes the directories of killed runs. */
-export async function removeOldRuns(directory: string, now: Date): Promise<void> {
+/**
+ * Deletes the directories of killed runs.
+ * @param ageMs the age from which a directory is that of a killed run
+ */
+export async function removeOldRuns(directory: string, now: Date, ageMs = OLD_RUN_MS): Promise<void> {
   const entries = await readdir(directory).catch(() => []);
   for (const name of entries.filter((entry) => entry.startsWith('run-'))) {
     const path = join(directory, name);
     // Another process may have deleted it meanwhile.
     const found = await stat(path).catch(() => null);
-    if (found && found.mtimeMs < now.getTime() - OLD_MS) await rm(path, { recursive: true, force: true });
+    if (found && found.mtimeMs < now.getTime() - ageMs) await rm(path, { recursive: true, force: true });
   }
 }

@@ -8,7 +8,14 @@ import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { recomputeInBatches } from '../whitelist/reevaluate.ts';
 import { FEED_KINDS, feedRulesOf, optionsProblem } from './feed-kinds.ts';
-import { findSources, findStoredSource, markRecomputed, staleSources, writeSource } from './feeds.queries.ts';
+import {
+  findSources,
+  findSourcesCalled,
+  findStoredSource,
+  markRecomputed,
+  staleSources,
+  writeSource,
+} from './feeds.queries.ts';
 import type { SourceSettings, StoredSource } from './source-settings.ts';
 import { sourceId } from './store/sources.queries.ts';
 
@@ -40,9 +47,12 @@ export async function saveSource(
   const before = await findStoredSource(db, id);
   const hasKey = credentials === undefined ? (before?.hasCredentials ?? false) : credentials !== null;
   check(settings, hasKey);
+  if (before?.hasCredentials && credentials === undefined)
+    requireSameOrigin(before.address, settings.address);
   await withRevision(db, async (trx, revision) => {
     const sealed = credentials ? secrets.seal(JSON.stringify(credentials)) : credentials;
-    await writeSource(trx, id, settings, sealed, now);
+    if (!(await writeSource(trx, id, settings, sealed, now)))
+      throw new SourceError(`the source "${settings.name}" is being removed; wait until that has ended`);
     await writeAudit(trx, by, {
       action: before ? 'source.change' : 'source.add',
       object: { kind: 'source', id },
@@ -57,6 +67,15 @@ export async function saveSource(
   const saved = await findStoredSource(db, id);
   if (!saved) throw new SourceError('the source is gone');
   return saved;
+}
+
+/** @throws {SourceError} for another origin, which must not get the credentials */
+function requireSameOrigin(before: string, after: string): void {
+  const origin = httpUrl(before)?.origin;
+  if (httpUrl(after)?.origin === origin) return;
+  throw new SourceError(
+    `the stored credentials are for ${origin}; give those for the new address, or --without-credentials`,
+  );
 }
 
 function forAudit(settings: SourceSettings | StoredSource, hasCredentials: boolean) {
@@ -77,7 +96,7 @@ function forAudit(settings: SourceSettings | StoredSource, hasCredentials: boole
 }
 
 function check(settings: SourceSettings, hasKey: boolean): void {
-  const { name, kind, address, intervalSeconds, lifetimes } = settings;
+  const { name, kind, address, intervalSeconds, lifetimes, isSnapshotList } = settings;
   const rules = feedRulesOf(kind);
   if (!rules) throw new SourceError(`there is no kind "${kind}"; allowed: ${FEED_KINDS.join(', ')}`);
   if (name.trim() === '' || name.length > MAX_SOURCE_NAME)
@@ -94,6 +113,8 @@ function check(settings: SourceSettings, hasKey: boolean): void {
         `a lifetime is a number of seconds from 1 for one of ${INDICATOR_TYPES.join(', ')}`,
       );
   }
+  if (isSnapshotList && rules.sendsChanges)
+    throw new SourceError(`${kind} sends only what has changed: it is no complete list (--snapshot off)`);
   const problem = optionsProblem(kind, rules, settings.options);
   if (problem) throw new SourceError(problem);
   if (rules.keyNeeded && !hasKey)
@@ -113,9 +134,13 @@ export async function recomputeSources(db: Db, now: Date, stopped = () => false)
   }
 }
 
-/** @throws {SourceError} when there is no such source, with the names of all sources */
+/** @throws {SourceError} when there is no such source, with the names of all sources, or two of them have this name and this id */
 export async function requireSource(db: Db, idOrName: string): Promise<StoredSource> {
-  const source = await findStoredSource(db, idOrName);
+  const [source, other] = await findSourcesCalled(db, idOrName);
+  if (source && other)
+    throw new SourceError(
+      `"${idOrName}" is the name of one source and the id of another; give the other one of each`,
+    );
   if (source) return source;
   const names = (await findSources(db)).map(({ name }) => name);
   throw new SourceError(

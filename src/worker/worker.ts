@@ -69,6 +69,8 @@ const EXPIRE_SECONDS = { maintenance: 300, run: 1800 };
 /** The duration after which a maintenance job stops, before it expires; the next one continues. */
 const MAINTENANCE_MS = 240_000;
 const RUN_MS = 1_700_000;
+/** The number of sources that a worker fetches at once, so that a slow one does not delay all others. */
+const CONCURRENT_RUNS = 3;
 /** The maximum wait for jobs in progress, well within the maximum duration of a shutdown. */
 const STOP_MS = 10_000;
 
@@ -93,8 +95,9 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       throw error;
     }
   };
-  await removeOldRuns(deps.directory, clock());
-  if (deps.database.kind === 'embedded') {
+  const isAlone = deps.database.kind === 'embedded';
+  await removeOldRuns(deps.directory, clock(), isAlone ? 0 : undefined);
+  if (isAlone) {
     // No other worker can use the embedded database, so their holder was killed.
     await releaseAllRequests(db);
     await dropAllLeases(db);
@@ -132,7 +135,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await forgetPositions(db, clock(), deps.changeDays);
     },
     sources: () => enqueueDue(boss, db, clock()),
-    tidy: async (stopped) => deps.database.kind === 'embedded' && vacuumDeadRows(deps.database, stopped),
+    tidy: async (stopped) => {
+      await removeOldRuns(deps.directory, clock());
+      if (isAlone) await vacuumDeadRows(deps.database, stopped);
+    },
     keys: () => warnOfExpiringKeys(db, log, clock()),
   };
   const queues: PgBoss.Queue[] = [
@@ -151,17 +157,15 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     throw error;
   }
   const of = { onError: trouble, signal: stopping.signal };
-  const doers: JobRunner[] = [
-    runJobLoop<{ id: string }>(boss, 'source-run', {
-      ...of,
-      async work({ id }) {
-        const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]);
-        await counted('source-run', () => run(deps, id, signal)).catch((err) =>
-          log.error({ err }, 'a source could not be fetched'),
-        );
-      },
-    }),
-  ];
+  const fetchOne = async ({ id }: { id: string }) => {
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]);
+    await counted('source-run', () => run(deps, id, signal)).catch((err) =>
+      log.error({ err }, 'a source could not be fetched'),
+    );
+  };
+  const doers: JobRunner[] = Array.from({ length: CONCURRENT_RUNS }, () =>
+    runJobLoop(boss, 'source-run', { ...of, work: fetchOne }),
+  );
   for (const [name, job] of Object.entries(maintenanceJobs)) {
     const work = async () => {
       const end = performance.now() + MAINTENANCE_MS;

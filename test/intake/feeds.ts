@@ -17,7 +17,7 @@ export interface Feeds {
   /** Sets a source up at the server. */
   add(
     settings: Partial<SourceSettings> & Pick<SourceSettings, 'kind'>,
-    credentials?: Record<string, string>,
+    credentials?: Record<string, string> | null,
   ): Promise<string>;
   run(id: string, options?: Partial<RunOptions>): ReturnType<typeof runSource>;
   close(): Promise<void>;
@@ -53,7 +53,11 @@ export async function startFeeds(tipline: Harness, limits: { maxBytes?: number }
         isSnapshotList: false,
         ...settings,
       };
-      const change = { who: 'test', now: tipline.clock.now, ...(credentials && { credentials }) };
+      const change = {
+        who: 'test',
+        now: tipline.clock.now,
+        ...(credentials !== undefined && { credentials }),
+      };
       return (await saveSource(tipline.db, SECRETS, wanted, change)).id;
     },
     run: (id, options = {}) =>

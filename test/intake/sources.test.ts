@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/db/revision/revision.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
-import { findStoredSource } from '../../src/sources/feeds.queries.ts';
+import { findStoredSource, makeDue } from '../../src/sources/feeds.queries.ts';
+import { runPendingRemovals, startRemoval } from '../../src/sources/remove-source.ts';
+import { runSource } from '../../src/sources/run-source.ts';
+import { requireSource } from '../../src/sources/sources.service.ts';
 import { zipFile } from '../outbound/zip-file.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import type { Asked, Reply } from '../support/feed-server.ts';
+import { type Asked, type Reply, startFeedServer } from '../support/feed-server.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { type Feeds, startFeeds } from './feeds.ts';
 
@@ -323,6 +327,57 @@ onEveryEngine((engine) => {
     });
   });
 
+  describe('settings', () => {
+    it('of another origin need other credentials, or none', async () => {
+      const elsewhere = await startFeedServer();
+      elsewhere.answer({ body: LIST });
+      const id = await feeds.add({ kind: 'text' }, { 'auth-key': 'a secret' });
+      const moved = { kind: 'text', address: `${elsewhere.address}/feed` };
+      const problem = `the stored credentials are for ${feeds.server.address}; give those for the new address, or --without-credentials`;
+      await expect(feeds.add(moved)).rejects.toThrow(problem);
+      expect(await findStoredSource(tipline.db, id)).toMatchObject({
+        address: `${feeds.server.address}/feed`,
+      });
+      // Another path of the same origin, and no credentials, are allowed.
+      await feeds.add({ kind: 'text', address: `${feeds.server.address}/another` });
+      await feeds.add(moved, null);
+      await feeds.run(id);
+      expect(elsewhere.asked.map(({ headers }) => headers['auth-key'])).toEqual([undefined]);
+      await elsewhere.close();
+    });
+
+    it('cannot make a complete list of what sends only changes', async () => {
+      for (const kind of ['taxii', 'misp'])
+        await expect(feeds.add({ kind, isSnapshotList: true })).rejects.toThrow(
+          `${kind} sends only what has changed`,
+        );
+    });
+
+    it('cannot be written while the source is being removed; afterwards it begins anew', async () => {
+      feeds.server.answer({ body: LIST });
+      const id = await feeds.add({ kind: 'text' });
+      await feeds.run(id);
+      await startRemoval(tipline.db, await requireSource(tipline.db, id), { who: 'test', now: NOW });
+      await expect(feeds.add({ kind: 'text' })).rejects.toThrow(
+        'the source "Feed" is being removed; wait until that has ended',
+      );
+      await runPendingRemovals(tipline.db, { now: () => NOW });
+      await feeds.add({ kind: 'text' });
+      expect(await values()).toEqual([]);
+      expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
+    });
+  });
+
+  it('a source whose name is the id of another one is never taken for it', async () => {
+    const id = await feeds.add({ kind: 'text' });
+    await feeds.add({ kind: 'text', name: id });
+    expect(await findStoredSource(tipline.db, id)).toMatchObject({ name: 'Feed' });
+    await expect(requireSource(tipline.db, id)).rejects.toThrow(
+      'is the name of one source and the id of another',
+    );
+    expect(await requireSource(tipline.db, 'Feed')).toMatchObject({ id });
+  });
+
   describe('concurrent changes during a run', () => {
     it('a second run of the same source is rejected, and changes nothing', async () => {
       let answer = () => {};
@@ -358,6 +413,32 @@ onEveryEngine((engine) => {
       feeds.server.answer({ body: LIST });
       expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
       expect(await only()).toMatchObject({ tlp: 'RED', confidence: 10 });
+    });
+
+    it('“Fetch now” during a run makes the source due again', async () => {
+      const id = await feeds.add({ kind: 'text' });
+      feeds.server.answer({
+        handle: async (_, response) => {
+          await tipline.db.transaction().execute((trx) => makeDue(trx, id, new Date(NOW.getTime() + 1000)));
+          response.end(LIST);
+        },
+      });
+      expect((await feeds.run(id)).error).toBeNull();
+      expect(await health(id)).toMatchObject({ nextRunAt: new Date(NOW.getTime() + 1000) });
+    });
+
+    it('a run that cannot store files reports it, and the next one is free to go on', async () => {
+      const id = await feeds.add({ kind: 'text' });
+      feeds.server.answer({ body: LIST });
+      const file = join(feeds.deps.directory, 'a-file');
+      await writeFile(file, '');
+      const now = tipline.clock.now;
+      const signal = AbortSignal.timeout(60_000);
+      await expect(
+        runSource({ ...feeds.deps, directory: join(file, 'below') }, id, { now, signal }),
+      ).rejects.toThrow();
+      expect(await health(id)).toMatchObject({ lastError: 'internal error; see the log', errorsInARow: 1 });
+      expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
     });
 
     it('an aborted run stays due', async () => {
