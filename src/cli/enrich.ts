@@ -122,7 +122,9 @@ async function runQueueLocally(
   try {
     const { providers: secrets } = await openSecrets(config);
     const client = openProviderClient({ outbound, rateLimits, clock: systemClock });
-    await drainRequests({ db, client: client, secrets, clock: systemClock, stopped, only });
+    const drain = () => drainRequests({ db, client, secrets, clock: systemClock, stopped, only });
+    // A provider may accept no more requests for a moment.
+    for (await drain(); !(await stopped()); await drain()) await delay(POLL_MS);
   } finally {
     await rateLimits.close();
     await outbound.close();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../db/database.ts';
-import type { SecretBox } from '../secrets/secret-box.ts';
+import { type SecretBox, SecretError } from '../secrets/secret-box.ts';
 import { saveOutcome } from './enrichments.service.ts';
 import type { Outcome, ProviderClient } from './providers/provider-client.ts';
 import { noteAsked } from './providers.queries.ts';
@@ -11,6 +11,8 @@ import { claimRequests, deleteObsolete, type Request, releaseRequests } from './
 const CONCURRENCY = 4;
 /** How long a request stays claimed if its worker is killed. It is longer than any look-up takes. */
 const CLAIM_MS = 120_000;
+/** How long a provider is paused whose keys cannot be decrypted. */
+const SECRET_PAUSE_MS = 60_000;
 
 export interface DrainDeps {
   db: Db;
@@ -42,10 +44,21 @@ const PROVIDER_POLL_MS = 5_000;
  */
 export async function runEnrichmentQueue(deps: DrainDeps, signal: AbortSignal): Promise<void> {
   await deleteObsoleteRequests(deps);
-  while (!(await deps.stopped())) {
-    const asked = await drainAll(deps);
-    await delay(asked ? POLL_MS : PROVIDER_POLL_MS, undefined, { signal }).catch(() => {});
+  const draining = new Map<string, Promise<void>>();
+  const failures: unknown[] = [];
+  while (failures.length === 0 && !(await deps.stopped())) {
+    const names = await wantedProviders(deps);
+    // A provider whose queue is long does not delay the requests to the others.
+    for (const name of names.filter((one) => !draining.has(one))) {
+      const drained = drainOne(deps, name)
+        .catch((error: unknown) => void failures.push(error))
+        .finally(() => draining.delete(name));
+      draining.set(name, drained);
+    }
+    await delay(names.length > 0 ? POLL_MS : PROVIDER_POLL_MS, undefined, { signal }).catch(() => {});
   }
+  await Promise.all(draining.values());
+  if (failures.length > 0) throw failures[0];
 }
 
 /**
@@ -58,18 +71,17 @@ async function deleteObsoleteRequests({ db, clock }: DrainDeps): Promise<void> {
   }
 }
 
-/**
- * Processes the queues of all providers; a failing provider does not hold up the others.
- * @returns whether any provider is configured
- */
-async function drainAll(deps: DrainDeps): Promise<boolean> {
-  const ready = (await readyProviders(deps.db)).filter(
-    ({ stored }) => deps.only?.includes(stored.name) ?? true,
-  );
-  const ended = await Promise.allSettled(ready.map(({ stored: { name } }) => drainOne(deps, name)));
+/** Processes the queues of all providers; a failing provider does not hold up the others. */
+async function drainAll(deps: DrainDeps): Promise<void> {
+  const names = await wantedProviders(deps);
+  const ended = await Promise.allSettled(names.map((name) => drainOne(deps, name)));
   const failed = ended.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
-  return ready.length > 0;
+}
+
+async function wantedProviders({ db, only }: DrainDeps): Promise<string[]> {
+  const names = (await readyProviders(db)).map(({ stored }) => stored.name);
+  return names.filter((name) => only?.includes(name) ?? true);
 }
 
 async function drainOne(deps: DrainDeps, name: string): Promise<void> {
@@ -79,20 +91,34 @@ async function drainOne(deps: DrainDeps, name: string): Promise<void> {
     const ready = (await readyProviders(db)).find(({ stored }) => stored.name === name);
     const now = clock();
     if (!ready || (ready.stored.pausedUntil && ready.stored.pausedUntil > now)) return;
+    let keys: readonly string[];
+    try {
+      keys = keysOf(ready, deps.secrets);
+    } catch (error) {
+      if (!(error instanceof SecretError)) throw error;
+      const pausedUntil = new Date(now.getTime() + SECRET_PAUSE_MS);
+      await noteAsked(db, name, { at: now, error: error.message, pausedUntil });
+      return;
+    }
     const until = new Date(now.getTime() + CLAIM_MS);
     const requests = await claimRequests(db, queueCriteria(ready), CONCURRENCY, now, until);
     if (requests.length === 0) return;
-    const outcomes = await Promise.all(requests.map((request) => lookUp(deps, ready, request)));
+    const outcomes = await Promise.all(requests.map((request) => lookUp(deps, ready, keys, request)));
     goesOn = await recordOutcomes(deps, ready, requests, outcomes);
   }
+}
+
+/** @throws {SecretError} when they cannot be decrypted */
+function keysOf({ stored: { keys } }: ReadyProvider, secrets: SecretBox): readonly string[] {
+  return keys === null ? [] : JSON.parse(secrets.open(keys));
 }
 
 async function lookUp(
   deps: DrainDeps,
   { provider, stored }: ReadyProvider,
+  keys: readonly string[],
   request: Request,
 ): Promise<Outcome> {
-  const keys: string[] = stored.keys === null ? [] : JSON.parse(deps.secrets.open(stored.keys));
   const { baseUrl, perMinute, perDay } = stored;
   const outcome = await deps.client.ask(provider, { baseUrl, keys, perMinute, perDay }, request);
   if (outcome.kind !== 'later')

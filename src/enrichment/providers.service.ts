@@ -29,6 +29,14 @@ export interface ReadyProvider {
   stored: StoredProvider;
 }
 
+/** @throws {ProviderError} */
+function requireAddress(address: string): void {
+  const url = httpUrl(address);
+  if (!url) throw new ProviderError('the address must be a URL that begins with http:// or https://');
+  if (url.username || url.password)
+    throw new ProviderError('the address must not have a user name or a password: it is shown and audited');
+}
+
 /** Returns the configured providers. Providers are queried only once an operator has configured them. */
 export async function readyProviders(db: Db): Promise<ReadyProvider[]> {
   const stored = new Map((await findProviders(db)).map((provider) => [provider.name, provider]));
@@ -55,8 +63,7 @@ export async function saveProvider(
 ): Promise<StoredProvider> {
   const known = QUERYABLE_PROVIDERS.find((provider) => provider.name === name);
   if (!known) throw new ProviderError(`there is no provider "${name}"; there are: ${names()}`);
-  if (change.baseUrl && !httpUrl(change.baseUrl))
-    throw new ProviderError('the address must be a URL that begins with http:// or https://');
+  if (change.baseUrl) requireAddress(change.baseUrl);
   return db.transaction().execute(async (trx) => {
     const before = (await findProviders(trx)).find((provider) => provider.name === name);
     const { keys, ...rest } = change;
@@ -73,7 +80,7 @@ export async function saveProvider(
       lastError: null,
       ...before,
       ...rest,
-      ...(keys && { keys: keys.length > 0 ? secrets.seal(JSON.stringify(keys)) : null }),
+      ...(keys && { keys: keys.length > 0 ? secrets.seal(JSON.stringify(keys)) : null, pausedUntil: null }),
     };
     if (after.keys === null) throw new ProviderError(`${name} needs a key`);
     await writeProvider(trx, after);

@@ -398,7 +398,7 @@ function countsOf({ kinds, hidden }: ImportCounts): Omit<RunCounts, keyof Delist
 const none = (): Counts => ({ read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0 });
 
 /** The age from which a run's directory is deleted: a worker's run never takes so long. */
-export const OLD_RUN_MS = 2 * 3600_000;
+const OLD_RUN_MS = 2 * 3600_000;
 
 /**
  * Deletes the directories of killed runs.

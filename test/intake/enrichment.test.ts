@@ -22,6 +22,7 @@ import { changePin } from '../../src/indicators/confidence/confidence.service.ts
 import { indicatorId } from '../../src/model/identity.ts';
 import { type Outbound, openOutbound } from '../../src/outbound/outbound.ts';
 import { memoryStore } from '../../src/rate-limit/memory.ts';
+import { secretBox } from '../../src/secrets/secret-box.ts';
 import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
@@ -102,6 +103,51 @@ onEveryEngine((engine) => {
       const ended = runEnrichmentQueue({ ...deps(), stopped }, ending.signal);
       const late = delay(2_000, 'late', { ref: false });
       expect(await Promise.race([ended, late])).toBeUndefined();
+    });
+
+    it('of one provider does not wait for that of another', async () => {
+      await load(1);
+      await setUp();
+      // The first provider answers nothing; the second is asked nevertheless.
+      const stuck = new Promise<never>(() => {});
+      const asked: string[] = [];
+      const client: ProviderClient = {
+        ...asker,
+        ask: ({ name }) => {
+          asked.push(name);
+          return stuck;
+        },
+      };
+      const ending = new AbortController();
+      void runEnrichmentQueue({ ...deps(), client, stopped: () => ending.signal.aborted }, ending.signal);
+      await request([idOf(1)]);
+      await expect.poll(() => asked, { timeout: 10_000 }).toEqual(['abuseipdb']);
+      await saveProvider(tipline.db, SECRETS, 'virustotal', { keys: ['k'] }, who);
+      const virustotal = (await readyProviders(tipline.db)).find(
+        ({ provider }) => provider.name === 'virustotal',
+      );
+      if (!virustotal) throw new Error('virustotal is not ready');
+      const criteria = queueCriteria(virustotal);
+      await addRequests(tipline.db, [idOf(1)], criteria, PRIORITY.person, tipline.clock.now, false);
+      await expect.poll(() => asked, { timeout: 10_000 }).toEqual(['abuseipdb', 'virustotal']);
+      ending.abort();
+    });
+
+    it('of a provider whose keys cannot be decrypted is reported and paused, until they are set again', async () => {
+      await load(1);
+      await setUp();
+      await request([idOf(1)]);
+      const others = secretBox('another secret of more than thirty-two characters', 'test');
+      await drainRequests({ ...deps(), secrets: others });
+      const [provider] = await findProviders(tipline.db);
+      expect(provider).toMatchObject({
+        lastError: 'the stored credentials cannot be decrypted: TIPLINE_SECRET has changed',
+        pausedUntil: new Date(tipline.clock.now.getTime() + 60_000),
+      });
+      expect([await waiting(), server.asked]).toEqual([1, []]);
+      await setUp();
+      await drain();
+      expect([await waiting(), server.asked.length]).toEqual([0, 1]);
     });
 
     it('has no hash that is the fingerprint of a certificate', async () => {
@@ -382,6 +428,11 @@ onEveryEngine((engine) => {
 
     it.each([
       ['nosuch', { keys: ['k'] }, /there are: virustotal/],
+      [
+        'shodan',
+        { keys: ['k'], baseUrl: 'https://user:password@proxy.example/' },
+        /must not have a user name/,
+      ],
       ['shodan', {}, /needs a key/],
       ['shodan', { keys: ['k'], baseUrl: 'file:///etc' }, /http:/],
     ])('are rejected with the reason: %s %j', async (name, change, message) => {
