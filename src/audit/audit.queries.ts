@@ -87,11 +87,18 @@ export async function writeAudit(
       action: entry.action,
       object_kind: entry.object.kind,
       object_id: entry.object.id,
-      before: entry.before === null ? null : JSON.stringify(entry.before),
-      after: entry.after === null ? null : JSON.stringify(entry.after),
+      before: entry.before === null ? null : asJson(entry.before),
+      after: entry.after === null ? null : asJson(entry.after),
       reason: entry.reason,
     })
     .execute();
+}
+
+/** Returns a value as JSON that PostgreSQL accepts: half a surrogate pair is replaced, as it is in columns of text. */
+function asJson(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    typeof item === 'string' ? item.replace(/\p{Surrogate}/gu, '\ufffd') : item,
+  );
 }
 
 export interface AuditFilters {

@@ -64,10 +64,19 @@ async function backup(path: string, { passphraseFile, force, json }: BackupOptio
   const output = await openOutput(path).catch((error) => {
     throw new UsageError(fileProblem(error, path) ?? (error as Error).message);
   });
+  let size = 0;
+  async function* counted(bytes: AsyncIterable<Uint8Array>) {
+    for await (const part of bytes) {
+      size += part.length;
+      yield part;
+    }
+  }
   const write = async (session: Session): Promise<Manifest> =>
     withStoreSnapshot(session, { secret, now }, async (snapshot: StoreSnapshot) => {
       const bytes = writeBackup(snapshot, { secret, ...(passphrase !== undefined && { passphrase }) });
-      await pipeline(Readable.from(bytes), output.stream, { signal: interrupted.signal }).catch((error) => {
+      await pipeline(Readable.from(counted(bytes)), output.stream, {
+        signal: interrupted.signal,
+      }).catch((error) => {
         throw FILE_ERRORS.includes(error.code)
           ? new Error(fileProblem(error, path), { cause: error })
           : error;
@@ -84,11 +93,13 @@ async function backup(path: string, { passphraseFile, force, json }: BackupOptio
     const manifest = await (config.databaseUrl
       ? fromPostgres(config.databaseUrl, write, commit)
       : fromEmbedded(config, write, commit));
-    const { size } = await stat(path);
     const seconds = (performance.now() - started) / 1000;
+    // The backup itself may be on standard output.
+    const say =
+      output.stream === process.stdout ? (line: string) => void process.stderr.write(`${line}\n`) : print;
     if (json)
-      return print(JSON.stringify({ file: path, bytes: size, seconds, ...summaryOf(manifest, passphrase) }));
-    report(path, manifest, size, seconds);
+      return say(JSON.stringify({ file: path, bytes: size, seconds, ...summaryOf(manifest, passphrase) }));
+    say(reportLine(path, manifest, size, seconds));
     for (const line of secretLines(passphrase !== undefined, secret)) process.stderr.write(`${line}\n`);
   } catch (error) {
     await output.discard();
@@ -162,9 +173,14 @@ export function summaryOf(
   return { takenAt, product, schema, revision, indicators, encrypted: passphrase !== undefined };
 }
 
-function report(path: string, { indicators, revision }: Manifest, bytes: number, seconds: number): void {
+function reportLine(
+  path: string,
+  { indicators, revision }: Manifest,
+  bytes: number,
+  seconds: number,
+): string {
   const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-  print(`${path}: ${indicators} indicators, revision ${revision}, ${size}, in ${seconds.toFixed(1)} s.`);
+  return `${path}: ${indicators} indicators, revision ${revision}, ${size}, in ${seconds.toFixed(1)} s.`;
 }
 
 function secretLines(isEncrypted: boolean, secret: string | null): string[] {

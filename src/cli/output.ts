@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants, createWriteStream, fstatSync, type Stats } from 'node:fs';
+import { constants, fstatSync, type Stats } from 'node:fs';
 import { chmod, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -30,10 +30,10 @@ export async function openOutput(path = '-'): Promise<Output> {
   });
   if (before && isStandardOutput(before)) return STANDARD_OUTPUT;
   if (before && !before.isFile()) {
-    const handle = await open(path, constants.O_WRONLY | constants.O_NONBLOCK);
-    // Reopened in blocking mode: Node opens and writes files on its thread pool.
-    await handle.close();
-    return { stream: createWriteStream(path), commit: nothing, discard: nothing };
+    const checked = await open(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    // Once more in blocking mode: Node writes files on its thread pool. The reader of a pipe sees its end when nobody has it open.
+    const handle = await open(path, 'w').finally(() => checked.close());
+    return { stream: handle.createWriteStream(), commit: nothing, discard: nothing };
   }
   return openFile(before ? await realpath(path) : await linkTarget(path), before);
 }

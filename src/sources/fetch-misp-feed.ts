@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
-import { FeedRunError, type FetchContext, type Fetched } from './fetching.ts';
+import { FeedRunError, type FetchContext, type Fetched, sizeOf } from './fetching.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Fetches a MISP feed (MISP core format, "manifest"): `manifest.json` lists the events, each with the time of its last
- * change; only those that changed since the last run are fetched. A listed event that does not exist is skipped, and
- * requested again by the next run.
+ * change; only those that changed since the last run are fetched. A listed event that the server does not send, or that is no JSON, is
+ * skipped, and requested again by the next run.
+ * @throws {FeedRunError} also when there are changed events and none of them can be read
  */
 export async function fetchMispFeed(context: FetchContext): Promise<Fetched> {
   const base = new URL(context.source.address.replace(/manifest\.json$/, '').replace(/\/?$/, '/'));
@@ -16,29 +17,57 @@ export async function fetchMispFeed(context: FetchContext): Promise<Fetched> {
   );
   const known = isRecord(context.memory.events) ? context.memory.events : {};
   const events: Record<string, string> = {};
-  const fetched: Fetched = { files: [], memory: { events }, whole: false, skipped: [] };
+  const skipped: NonNullable<Fetched['skipped']> = [];
+  const fetched: Fetched = { files: [], memory: { events }, whole: false, skipped };
   for (const [uuid, timestamp] of manifest) {
     if (known[uuid] === timestamp) {
       events[uuid] = timestamp;
       continue;
     }
-    const path = await fetchEvent(context, new URL(`${uuid}.json`, base).href);
-    if (path === null) {
-      fetched.skipped?.push({ where: uuid, reason: 'an event in the manifest does not exist' });
+    const event = await fetchEvent(context, new URL(`${uuid}.json`, base).href);
+    if ('problem' in event) {
+      skipped.push({ where: uuid, reason: event.problem });
       continue;
     }
-    fetched.files.push({ label: `event ${uuid}`, path });
+    fetched.files.push({ label: `event ${uuid}`, path: event.path });
     events[uuid] = timestamp;
   }
+  const [first] = skipped;
+  if (first && fetched.files.length === 0 && Object.keys(events).length === 0)
+    throw new FeedRunError(`no event can be read; ${first.where}: ${first.reason}`);
   return fetched;
 }
 
-async function fetchEvent(context: FetchContext, url: string): Promise<string | null> {
+/** Returns the file of an event, or why there is none. */
+async function fetchEvent(
+  context: FetchContext,
+  url: string,
+): Promise<{ path: string } | { problem: string }> {
   try {
-    return fileOf(await downloadOne(context, url)).path;
+    const { path } = fileOf(await downloadOne(context, url));
+    return (await isJson(path)) ? { path } : { problem: 'an event in the manifest is not JSON' };
   } catch (error) {
-    if (error instanceof FeedRunError && (error.status === 404 || error.status === 410)) return null;
-    throw error;
+    if (!(error instanceof FeedRunError) || error.status === null || error.status === TOO_MANY) throw error;
+    const isAbsent = error.status === 404 || error.status === 410;
+    return {
+      problem: isAbsent
+        ? 'an event in the manifest does not exist'
+        : `an event in the manifest is answered with HTTP ${error.status}`,
+    };
+  }
+}
+
+/** The server asks for fewer requests: the next run goes on. */
+const TOO_MANY = 429;
+
+/** Returns false for what is no JSON. Events that are too large to be parsed at once are checked by the importer. */
+async function isJson(path: string): Promise<boolean> {
+  if ((await sizeOf(path)) > MAX_PAGE_BYTES) return true;
+  try {
+    JSON.parse(await readFile(path, 'utf8'));
+    return true;
+  } catch {
+    return false;
   }
 }
 

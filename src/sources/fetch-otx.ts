@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { httpUrl } from '../model/normalize-url.ts';
 import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
+import { notLaterThan } from './fetch-taxii.ts';
 import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 
 const PAGE_SIZE = '20';
@@ -25,7 +26,7 @@ export async function fetchOtx(context: FetchContext): Promise<Fetched> {
     );
     url = next;
   }
-  return { files, memory: latest ? { modifiedSince: latest } : {}, whole: false };
+  return { files, memory: latest ? { modifiedSince: notLaterThan(latest, context.now) } : {}, whole: false };
 }
 
 /** Reads a page of pulses. Its `next` must be on the same origin, because the request for it contains the key. */

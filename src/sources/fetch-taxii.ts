@@ -17,6 +17,7 @@ export async function fetchTaxii(context: FetchContext): Promise<Fetched> {
   const { memory } = context;
   let addedAfter = typeof memory.addedAfter === 'string' ? memory.addedAfter : null;
   let next: string | null = null;
+  let latest: string | null = null;
   const files: FetchedFile[] = [];
   for (let page = 1; page <= MAX_PAGES; page++) {
     const download = await downloadOne(
@@ -31,9 +32,16 @@ export async function fetchTaxii(context: FetchContext): Promise<Fetched> {
     const { more, nextPage, holdsObjects } = await readEnvelope(path, page);
     if (holdsObjects) files.push({ label: `page ${page}`, path });
     const last = dateOf(download.headers['x-taxii-date-added-last']);
+    // The last page may be empty and have no date.
+    latest = last ?? latest;
     const before = addedAfter;
     if (!nextPage) addedAfter = last ?? addedAfter;
-    if (!more) return { files, memory: { addedAfter: last ?? addedAfter }, whole: false };
+    if (!more)
+      return {
+        files,
+        memory: { addedAfter: notLaterThan(latest ?? addedAfter, context.now) },
+        whole: false,
+      };
     if (!nextPage && addedAfter === before)
       throw new FeedRunError(
         'the collection states that there are more objects, but sends neither next nor a date',
@@ -69,6 +77,11 @@ async function readEnvelope(path: string, page: number) {
     nextPage: typeof next === 'string' && next !== '' ? next : null,
     holdsObjects: Array.isArray(objects) && objects.length > 0,
   };
+}
+
+/** A date in the future, of a clock that was wrong, would leave out what is added until then. */
+export function notLaterThan(date: string | null, now: Date): string | null {
+  return date !== null && Date.parse(date) > now.getTime() ? now.toISOString() : date;
 }
 
 function dateOf(header: string | undefined): string | null {

@@ -42,6 +42,17 @@ onEveryEngine((engine) => {
       expect(await list()).toEqual([]);
     });
 
+    it('have half a surrogate pair in a name replaced, there and in the audit log', async () => {
+      expect((await send('/app/feeds/edge/change', { name: 'Edge \ud800!' })).status).toBe(200);
+      expect(await list()).toMatchObject([{ name: 'Edge \ufffd!' }]);
+      const rows = await tipline.db
+        .selectFrom('audit')
+        .select('after')
+        .where('action', '=', 'feed.change')
+        .execute();
+      expect(rows).toMatchObject([{ after: { name: 'Edge \ufffd!' } }]);
+    });
+
     it('are not made, changed or removed by viewers', async () => {
       expect((await send('/app/feeds', { ...EDGE, slug: 'b' }, viewer)).status).toBe(403);
       expect((await send('/app/feeds/edge/change', { name: 'x' }, viewer)).status).toBe(403);

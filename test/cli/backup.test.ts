@@ -66,6 +66,20 @@ describe('tipline backup and tipline restore', () => {
     expect(readdirSync(service.directory).filter((name) => name.startsWith('backup-'))).toEqual([]);
   });
 
+  it.each([['-'], ['/dev/stdout', '--force']])(
+    'writes to standard output for %s, and its report elsewhere',
+    async (...path) => {
+      const { code, stdout, stderr } = await service.command('backup', ...path);
+      expect([code, stderr]).toEqual([
+        0,
+        expect.stringMatching(`${path[0]}: ${LINES} indicators, revision \\d+`),
+      ]);
+      // A gzip file.
+      expect(stdout.charCodeAt(0)).toBe(0x1f);
+      expect(stdout.includes('indicators, revision')).toBe(false);
+    },
+  );
+
   it('does not overwrite a file without --force', async () => {
     const before = readFileSync(backup);
     const { code, stderr } = await service.command('backup', backup);

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   chownSync,
   existsSync,
@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
@@ -141,6 +142,14 @@ describe('export -o', () => {
   it.each(['-', '/dev/stdout'])('%s means standard output', async (path) => {
     const { code, stdout } = await write(path);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^type,value,confidence/)]);
+  });
+
+  it('a named pipe is written to while somebody reads it', async () => {
+    const pipe = join(directory, 'read-pipe');
+    execFileSync('/usr/bin/mkfifo', [pipe]);
+    const read = promisify(execFile)('/usr/bin/cat', [pipe], { timeout: 60_000 });
+    expect((await write(pipe)).code).toBe(0);
+    expect((await read).stdout).toMatch(/^type,value,confidence/);
   });
 
   it('leaves nothing behind when the database cannot be opened', async () => {

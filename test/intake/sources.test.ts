@@ -714,6 +714,28 @@ onEveryEngine((engine) => {
       expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
     });
 
+    it.each([
+      [
+        'the date of an earlier page, if the last one has none',
+        '2026-05-20T00:00:00.000Z',
+        '2026-05-20T00:00:00.000Z',
+      ],
+      ['the time of the run, if the date is in the future', '2099-01-01T00:00:00.000Z', NOW.toISOString()],
+    ])('is resumed from %s', async (_, date, position) => {
+      feeds.server.answer(({ url }: Asked) =>
+        url.includes('next=two')
+          ? { body: '{}' }
+          : {
+              body: page([indicator(1)], { more: true, next: 'two' }),
+              headers: { 'x-taxii-date-added-last': date },
+            },
+      );
+      const id = await feeds.add({ kind: 'taxii', address: `${feeds.server.address}/api/collections/1` });
+      expect((await feeds.run(id)).counts).toMatchObject({ new: 1 });
+      await feeds.run(id);
+      expect(feeds.server.asked[2]?.url).toContain(`added_after=${encodeURIComponent(position)}`);
+    });
+
     it('is not followed endlessly', async () => {
       feeds.server.answer({ body: page([indicator(1)], { more: true }) });
       const id = await feeds.add({ kind: 'taxii', address: `${feeds.server.address}/api/collections/1/` });
@@ -768,16 +790,33 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('continues without a missing event, and requests it again', async () => {
+    it('fails if no event can be read, and names one', async () => {
+      feeds.server.answer(({ url }: Asked) =>
+        url.endsWith('/manifest.json')
+          ? { body: JSON.stringify({ [uuid(1)]: { timestamp: '1' }, [uuid(2)]: { timestamp: '1' } }) }
+          : { status: 403 },
+      );
+      const id = await feeds.add({ kind: 'misp', address: `${feeds.server.address}/feed` });
+      expect((await feeds.run(id)).error).toBe(
+        `no event can be read; ${uuid(1)}: an event in the manifest is answered with HTTP 403`,
+      );
+    });
+
+    it.each([
+      ['missing', { status: 404 }, 'an event in the manifest does not exist'],
+      ['forbidden', { status: 403 }, 'an event in the manifest is answered with HTTP 403'],
+      ['broken', { body: '{"Event": {"uuid"' }, 'an event in the manifest is not JSON'],
+    ] as const)('continues without a %s event, and requests it again', async (_, answer, reason) => {
       let there = false;
       feeds.server.answer(({ url }: Asked) => {
         if (url.endsWith('/manifest.json'))
           return { body: JSON.stringify({ [uuid(1)]: { timestamp: '1' }, [uuid(2)]: { timestamp: '1' } }) };
-        if (url.includes(uuid(2)) && !there) return { status: 404 };
+        if (url.includes(uuid(2)) && !there) return answer;
         return { body: JSON.stringify(event(url.includes(uuid(2)) ? 2 : 1, '1780000000')) };
       });
       const id = await feeds.add({ kind: 'misp', address: `${feeds.server.address}/feed` });
-      expect((await feeds.run(id)).counts?.others).toMatchObject({ rejected: 1 });
+      const { counts } = await feeds.run(id);
+      expect(counts).toMatchObject({ others: { rejected: 1 }, reasons: { [reason]: 1 } });
       there = true;
       await feeds.run(id);
       expect(await values()).toHaveLength(2);
