@@ -57,8 +57,10 @@ export async function feedPageRoutes(
     ...routeOf(operations.changeFeed, 'analyst'),
     handler: async (request) => {
       const { slug, tlpCeiling } = await feedOf(request);
-      requireCeiling(request, request.body.tlpCeiling ?? tlpCeiling, 'the feed');
-      const feed = await changeFeed(db, slug, request.body, by(request)).catch(asApiError);
+      const { unchangedSince, ...change } = request.body;
+      requireCeiling(request, change.tlpCeiling ?? tlpCeiling, 'the feed');
+      const since = unchangedSince === undefined ? undefined : new Date(unchangedSince);
+      const feed = await changeFeed(db, slug, change, by(request), since).catch(asApiError);
       return { data: toFeed(feed, await findWebhook(db, feed.id)) };
     },
   });

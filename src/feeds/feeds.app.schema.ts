@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
 import { instant, instantOrNull, operation } from '../http/routes.ts';
-import { nullable, stringEnum } from '../http/schema.ts';
+import { dateTime, nullable, stringEnum } from '../http/schema.ts';
 import { TLPS } from '../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };
@@ -74,9 +74,9 @@ export const createFeed = operation('POST /app/feeds', {
   answer: Type.Object({ data: Feed }),
 });
 
-/** Fields that are absent stay as they are. */
+/** Fields that are absent stay as they are. `unchangedSince`: the `changedAt` of the feed that is to be changed; 409 if it has another. */
 export const changeFeed = operation('POST /app/feeds/:slug/change', {
-  body: Type.Partial(Type.Object({ ...definition, ...guard }, strict)),
+  body: Type.Partial(Type.Object({ unchangedSince: dateTime(), ...definition, ...guard }, strict)),
   answer: Type.Object({ data: Feed }),
 });
 

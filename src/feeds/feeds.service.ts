@@ -47,19 +47,30 @@ export async function createFeed(
   return feed;
 }
 
+const CHANGED_SINCE =
+  'Somebody has changed this feed since you opened it. Reload the page to see the feed as it is now.';
+
 /** The properties that decide which entries a feed has. */
 const EXTENT = ['format', 'query', 'tlpCeiling'] as const;
 
-/** @throws {FeedError} for a feed that does not exist; {InvalidFeedError} for a definition that is not valid */
+/**
+ * @param unchangedSince the `changedAt` of the feed on which the change is based; absent: any
+ * @throws {FeedError} for a feed that does not exist, or was changed since; {InvalidFeedError} for a definition that is not valid
+ */
 export async function changeFeed(
   db: Db,
   slug: string,
   change: Partial<Omit<FeedDefinition, 'slug'> & FeedGuard>,
   by: AuditActor,
+  unchangedSince?: Date,
 ): Promise<Feed> {
   return db.transaction().execute(async (trx) => {
     const before = (await lockFeed(trx, slug)) ?? missing(slug);
-    const after = { ...before, ...change, changedAt: by.now };
+    if (unchangedSince && unchangedSince.getTime() !== before.changedAt.getTime())
+      throw new FeedError(CHANGED_SINCE);
+    // Each change has another time, also two in a millisecond or by nodes whose clocks differ.
+    const changedAt = new Date(Math.max(by.now.getTime(), before.changedAt.getTime() + 1));
+    const after = { ...before, ...change, changedAt };
     const problem = exportProblem(after);
     if (problem !== null) throw new InvalidFeedError(problem);
     await updateFeed(trx, after);

@@ -95,6 +95,36 @@ onEveryEngine((engine) => {
       expect(after).toMatchObject({ minEntries: null, minShare: 80 });
     });
 
+    it('are not changed by somebody who has seen an earlier state', async () => {
+      const [{ changedAt }] = await list();
+      const change = { tlpCeiling: 'CLEAR', unchangedSince: changedAt };
+      expect((await send('/app/feeds/edge/change', change)).status).toBe(200);
+      // The clock stands still: the second change still has another time.
+      const late = await send('/app/feeds/edge/change', { name: 'Edge', unchangedSince: changedAt });
+      expect(late).toMatchObject({ status: 409, code: 'conflict', error: expect.stringMatching(/changed/) });
+      expect(await list()).toMatchObject([{ ...EDGE, tlpCeiling: 'CLEAR' }]);
+      const [{ changedAt: now }] = await list();
+      const next = await send('/app/feeds/edge/change', { name: 'Edge', unchangedSince: now });
+      expect(next).toMatchObject({ status: 200, data: { ...EDGE, name: 'Edge', tlpCeiling: 'CLEAR' } });
+      expect((await send('/app/feeds/edge/change', { unchangedSince: 'soon' })).status).toBe(400);
+    });
+
+    it('are changed once by two at the same time', async () => {
+      const [{ changedAt: unchangedSince }] = await list();
+      const changes = ['a', 'b'].map((name) => send('/app/feeds/edge/change', { name, unchangedSince }));
+      expect((await Promise.all(changes)).map(({ status }) => status).sort()).toEqual([200, 409]);
+    });
+
+    it('have times that JSON holds exactly', async () => {
+      tipline.clock.now = new Date(tipline.clock.now.getTime() + 60_123);
+      await send('/app/feeds/edge/change', { name: 'Edge' });
+      const [{ changedAt }] = await list();
+      expect(changedAt).toBe(tipline.clock.now.toISOString());
+      expect(changedAt).toMatch(/\.123Z$/);
+      const change = { name: 'Edges', unchangedSince: changedAt };
+      expect((await send('/app/feeds/edge/change', change)).status).toBe(200);
+    });
+
     it('are listed with what is held back, and with why they cannot be read', async () => {
       await send('/app/feeds/edge/change', { minEntries: 5 });
       const since = tipline.clock.now;

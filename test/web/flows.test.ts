@@ -505,6 +505,33 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('/api/v1/feeds/edge-domains').waitFor();
   });
 
+  it('saves the changed fields of a feed, unless somebody else has changed the feed since', async () => {
+    opened = await asAnalyst('/settings/feeds');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Create feed' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Slug').fill('shared');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const row = page.getByRole('row', { name: /feeds\/shared/ });
+    await row.getByRole('button', { name: 'Edit' }).click();
+    const changed = await run(['feeds', 'change', 'shared', '--tlp-ceiling', 'CLEAR'], { env: service.env });
+    expect(changed.code).toBe(0);
+    await dialog.getByLabel('Description').fill('for the edge');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expectText(dialog.getByRole('alert'), /Somebody has changed this feed since you opened it/);
+    expect(await dialog.getByLabel('Description').inputValue()).toBe('for the edge');
+    await page.reload();
+    await row.getByText('TLP:CLEAR').waitFor();
+    await row.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByLabel('Description').fill('for the edge');
+    const [request] = await Promise.all([
+      page.waitForRequest(/\/app\/feeds\/shared\/change$/),
+      dialog.getByRole('button', { name: 'Save' }).click(),
+    ]);
+    expect(Object.keys(request.postDataJSON()).sort()).toEqual(['description', 'unchangedSince']);
+    await row.getByText('for the edge').waitFor();
+  });
+
   it('shows the networks around an address on its page', async () => {
     const input = '45.9.148.0/24\n45.9.148.7\n';
     const done = await run(['import', '-', '--format', 'text', '--source', 'Networks'], {

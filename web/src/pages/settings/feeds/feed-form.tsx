@@ -55,8 +55,10 @@ export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
     const bounds = { minEntries: values.minEntries || null, minShare: values.minShare || null };
     const name = values.name.trim() || values.slug;
     const { slug, ...definition } = { ...values, ...bounds, name } as Definition;
-    if (feed) change.mutate({ params: { slug }, body: definition });
-    else create.mutate({ body: { slug, ...definition } });
+    if (!feed) return create.mutate({ body: { slug, ...definition } });
+    const changed = changedFields(feed, definition);
+    if (Object.keys(changed).length === 0) return onClose();
+    change.mutate({ params: { slug }, body: { unchangedSince: feed.changedAt, ...changed } });
   };
   return (
     <Form onSubmit={submit}>
@@ -124,4 +126,14 @@ export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
       </Group>
     </Form>
   );
+}
+
+/** Returns the fields that differ from those of the feed: the others may have been changed by somebody else. */
+function changedFields(
+  feed: Feed,
+  definition: Omit<Definition, 'slug'>,
+): ApiBody<'POST /app/feeds/:slug/change'> {
+  const names = Object.keys(definition) as (keyof typeof definition)[];
+  const changed = names.filter((name) => definition[name] !== feed[name]);
+  return Object.fromEntries(changed.map((name) => [name, definition[name]]));
 }
