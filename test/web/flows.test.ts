@@ -561,6 +561,10 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await dialog.getByRole('button', { name: 'Set webhook' }).click();
     await dialog.getByText(/^whsec_/).waitFor();
     await look(page, 'feed-webhook-key');
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    expect(await dialog.getByText(/^whsec_/).count()).toBe(1);
+    expect(await dialog.getByRole('button').allInnerTexts()).toEqual(['Copy signing key', 'Done']);
     await dialog.getByRole('button', { name: 'Done' }).click();
     await row.getByText('Webhook to receiver.example, nothing delivered yet').waitFor();
     await row.getByRole('button', { name: 'Webhook' }).click();

@@ -35,19 +35,40 @@ export function WebhookState({ webhook }: Pick<Feed, 'webhook'>) {
   );
 }
 
-/** Sets, retries or removes the webhook of a feed. */
+const useSetWebhook = () => useApiMutation('POST /app/feeds/:slug/webhook', () => 'Webhook set.');
+
+/** Sets, retries or removes the webhook of a feed. Only its own button closes it while it shows or awaits the signing key. */
 export function WebhookModal({ feed, onClose }: { feed: Feed | null; onClose(): void }) {
+  const set = useSetWebhook();
+  const isClosable = !set.isPending && !set.isSuccess;
+  const close = () => {
+    set.reset();
+    onClose();
+  };
   return (
-    <Modal opened={feed !== null} onClose={onClose} title={`Webhook of ${feed?.slug ?? ''}`} size="lg">
-      {feed && <WebhookForm feed={feed} onClose={onClose} />}
+    <Modal
+      opened={feed !== null}
+      onClose={close}
+      title={`Webhook of ${feed?.slug ?? ''}`}
+      size="lg"
+      closeOnClickOutside={isClosable}
+      closeOnEscape={isClosable}
+      withCloseButton={isClosable}
+    >
+      {feed && <WebhookForm feed={feed} set={set} onClose={close} />}
     </Modal>
   );
 }
 
-function WebhookForm({ feed: { slug, webhook }, onClose }: { feed: Feed; onClose(): void }) {
+interface WebhookFormProps {
+  feed: Feed;
+  set: ReturnType<typeof useSetWebhook>;
+  onClose(): void;
+}
+
+function WebhookForm({ feed: { slug, webhook }, set, onClose }: WebhookFormProps) {
   const [url, setUrl] = useState('');
   const [seconds, setSeconds] = useState<number | string>(webhook?.intervalSeconds ?? DEFAULT_SECONDS);
-  const set = useApiMutation('POST /app/feeds/:slug/webhook', () => 'Webhook set.');
   const retry = useApiMutation('POST /app/feeds/:slug/webhook/retry', () => {
     onClose();
     return 'The worker tries again now.';
