@@ -808,6 +808,29 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await theirs.page.waitForURL(/sign-in/);
   });
 
+  it('a failed change of a user keeps its dialog, with the error and the input', async () => {
+    const email = await addUser(service, 'viewer', 'kept');
+    opened = await asAdministrator('/settings/users');
+    const { page } = opened;
+    const failed = { code: 'unavailable', error: 'The database is not available.' };
+    await page.route('**/app/users/*', (route) => route.fulfill({ status: 503, json: failed }));
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: `Set password of ${email}` }).click();
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(FIRST_PASSWORD);
+    await dialog.getByRole('button', { name: 'Set password' }).click();
+    await expectText(dialog.getByRole('alert'), failed.error);
+    expect(await dialog.getByRole('textbox', { name: 'Password' }).inputValue()).toBe(FIRST_PASSWORD);
+    await page.unroute('**/app/users/*');
+    await confirm(page, 'Set password');
+    await page.route('**/app/users/*', (route) => route.fulfill({ status: 503, json: failed }));
+    await page.getByRole('button', { name: `Disable ${email}` }).click();
+    await dialog.getByRole('button', { name: 'Disable', exact: true }).click();
+    await expectText(dialog.getByRole('alert'), failed.error);
+    await page.unroute('**/app/users/*');
+    await confirm(page, 'Disable');
+    await page.getByRole('row', { name: email }).getByText('Disabled').waitFor();
+  });
+
   it('reports unknown pages and missing objects', async () => {
     opened = await asViewer('/indicators');
     const { page } = opened;

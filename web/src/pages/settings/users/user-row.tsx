@@ -5,6 +5,7 @@ import { visibleText } from '../../../../../src/model/visible-text.ts';
 import type { ApiBody } from '../../../client/operations.ts';
 import { useAccount, useApiMutation } from '../../../client/queries.ts';
 import { ConfirmModal } from '../../../parts/confirm-modal.tsx';
+import { FormError } from '../../../parts/form.tsx';
 import { RowButton } from '../../../parts/row-button.tsx';
 import { SecondLine } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/time.tsx';
@@ -17,9 +18,10 @@ export function UserRow({ user }: { user: User }) {
   const account = useAccount();
   const [opened, { open, close }] = useDisclosure(false);
   const [confirmation, setConfirmation] = useState<Confirmation | null>(null);
-  const change = useApiMutation('PATCH /app/users/:id', ({ data }) =>
-    data.disabledAt ? 'Disabled. Their sessions and API keys are rejected.' : 'Changed.',
-  );
+  const change = useApiMutation('PATCH /app/users/:id', ({ data }) => {
+    setConfirmation(null);
+    return data.disabledAt ? 'Disabled. Their sessions and API keys are rejected.' : 'Changed.';
+  });
   const set = (body: ApiBody<'PATCH /app/users/:id'>) => change.mutate({ params: { id: user.id }, body });
   return (
     <Table.Tr>
@@ -76,21 +78,14 @@ export function UserRow({ user }: { user: User }) {
             opened
             onClose={() => setConfirmation(null)}
             busy={change.isPending}
-            onConfirm={() => {
-              set(confirmation.body);
-              setConfirmation(null);
-            }}
+            onConfirm={() => set(confirmation.body)}
           >
+            {change.variables?.body === confirmation.body && <FormError error={change.error} />}
             <Text size="sm">{confirmation.effect}</Text>
           </ConfirmModal>
         )}
         <Modal opened={opened} onClose={close} title={`A new password for ${user.email}`}>
-          <SetPasswordForm
-            onSet={(password) => {
-              set({ password });
-              close();
-            }}
-          />
+          <SetPasswordForm user={user} onDone={close} />
         </Modal>
       </Table.Td>
     </Table.Tr>
