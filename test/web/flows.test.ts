@@ -520,6 +520,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expectText(dialog.getByRole('alert'), /Somebody has changed this feed since you opened it/);
     expect(await dialog.getByLabel('Description').inputValue()).toBe('for the edge');
+    await look(page, 'feed-changed-since');
     await page.reload();
     await row.getByText('TLP:CLEAR').waitFor();
     await row.getByRole('button', { name: 'Edit' }).click();
@@ -820,6 +821,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await dialog.getByRole('button', { name: 'Set password' }).click();
     await expectText(dialog.getByRole('alert'), failed.error);
     expect(await dialog.getByRole('textbox', { name: 'Password' }).inputValue()).toBe(FIRST_PASSWORD);
+    await look(page, 'set-password-failed');
     await page.unroute('**/app/users/*');
     await confirm(page, 'Set password');
     await page.route('**/app/users/*', (route) => route.fulfill({ status: 503, json: failed }));
