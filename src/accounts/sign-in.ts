@@ -13,7 +13,7 @@ import { verifyDummy, verifyPassword } from './password.ts';
 import { deletePendingSignIn, findPendingSignIn } from './sessions.queries.ts';
 import { type Client, hashToken, openPendingSignIn, openSession } from './sessions.ts';
 import { takeBackupCode } from './two-factor.queries.ts';
-import { type TwoFactorDeps, takeCode } from './two-factor.ts';
+import { normalizeBackupCode, type TwoFactorDeps, takeCode } from './two-factor.ts';
 
 export interface SignInDeps extends TwoFactorDeps {
   db: Db;
@@ -75,7 +75,7 @@ export async function confirmSignIn(
     if (!user || !isPending) return false;
     const isRight =
       code === undefined
-        ? await takeBackupCode(trx, userId, deps.hashCode(backupCode ?? ''))
+        ? await takeBackupCode(trx, userId, deps.hashCode(normalizeBackupCode(backupCode ?? '')))
         : await takeCode(deps, trx, userId, code, { isConfirmed: true, now: clock() });
     if (!isRight) {
       await audit(trx, 'session.refuse', userId, null, { twoFactor: true }, by(user, client, clock()));

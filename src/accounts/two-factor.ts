@@ -34,6 +34,12 @@ function backupCode(): string {
   return `${letters.slice(0, 5)}-${letters.slice(5)}`;
 }
 
+/** Returns a backup code as it is hashed; people type it in lower case, without the hyphen or with blanks. */
+export function normalizeBackupCode(code: string): string {
+  const letters = code.toUpperCase().replace(/[^A-Z0-9]/g, '');
+  return `${letters.slice(0, 5)}-${letters.slice(5)}`;
+}
+
 /** Returns the period of 30 seconds that a code belongs to; null when it is not valid now. */
 function periodOfCode(secret: string, code: string, now: Date): number | null {
   const totp = new TOTP({ secret: Secret.fromBase32(secret) });

@@ -350,6 +350,27 @@ onEveryEngine((engine) => {
       expect((await openBrowser(tipline).signIn('analyst@example.org')).json()).toEqual({ twoFactor: false });
     });
 
+    it.each([
+      ['in lower case', (code: string) => code.toLowerCase()],
+      ['without the hyphen', (code: string) => code.replace('-', '')],
+      ['with blanks', (code: string) => ` ${code.replace('-', ' - ').toLowerCase()}\t`],
+    ])('takes a backup code %s, once', async (_, typed) => {
+      const browser = await signedIn(tipline, 'analyst');
+      const started = await browser.send('POST', '/app/two-factor/start', { password: PASSWORD });
+      const { uri, backupCodes } = started.json();
+      await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
+      const attempt = async (backupCode: string) => {
+        const other = openBrowser(tipline);
+        await other.signIn('analyst@example.org');
+        return (await other.send('POST', '/app/sign-in/code', { backupCode })).statusCode;
+      };
+      expect(await attempt(typed(backupCodes[0]))).toBe(200);
+      expect(await attempt(backupCodes[0])).toBe(401);
+      expect(await attempt(typed(backupCodes[1]).slice(0, -2))).toBe(401);
+      expect(await attempt('---')).toBe(401);
+      expect(await attempt(backupCodes[1])).toBe(200);
+    });
+
     it('ends the other sessions when enabled, and can be confirmed only once', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const other = openBrowser(tipline);

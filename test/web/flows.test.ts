@@ -5,6 +5,7 @@ import { layerProblems } from '../consumers/navigator-schema.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { run, until } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
+import { totpAt } from '../support/totp.ts';
 import { addUser, confirm, emailOf, FIRST_PASSWORD, PASSWORD, signedInAs, signIn } from './application.ts';
 import { describeInBrowser, look, type Opened, openPage } from './chromium.ts';
 
@@ -831,6 +832,28 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.unroute('**/app/users/*');
     await confirm(page, 'Disable');
     await page.getByRole('row', { name: email }).getByText('Disabled').waitFor();
+  });
+
+  it('sets up two-factor authentication with a code in two halves, and takes a backup code in lower case', async () => {
+    const email = await addUser(service, 'viewer', 'careful');
+    opened = await openPage();
+    const { page } = opened;
+    await signIn(page, service.address, email);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.goto(`${service.address}/settings/profile`);
+    await page.getByRole('textbox', { name: 'Your password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set up' }).click();
+    const secret = await page.getByTestId('totp-secret').innerText();
+    const [backupCode = ''] = (await page.locator('pre').innerText()).split('\n');
+    const code = totpAt(new Date(), `otpauth://totp/Tipline?secret=${secret}`);
+    await page.getByLabel('Enter the current code').fill(`${code.slice(0, 3)} ${code.slice(3)}`);
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await page.getByRole('button', { name: 'Turn off' }).waitFor();
+    const theirs = await openPage();
+    await signIn(theirs.page, service.address, email);
+    await theirs.page.getByLabel('Code').fill(backupCode.replace('-', '').toLowerCase());
+    await theirs.page.getByRole('button', { name: 'Continue' }).click();
+    await theirs.page.getByRole('heading', { name: 'Overview' }).waitFor();
   });
 
   it('reports unknown pages and missing objects', async () => {

@@ -15,13 +15,15 @@ interface ConfirmTwoFactorProps {
 /** The second step of the setup: the QR code, the backup codes and the first code. */
 export function ConfirmTwoFactor({ started, onDone }: ConfirmTwoFactorProps) {
   const { values, text } = useFields({ code: '' });
+  // Authenticator apps show the code in two halves.
+  const code = values.code.replace(/\s/g, '');
   const confirm = useApiMutation('POST /app/two-factor/confirm', () => {
     onDone();
     return 'Two-factor authentication is on.';
   });
   return (
     <Section title="Two-factor authentication">
-      <Form maw={520} onSubmit={() => confirm.mutate({ body: { code: values.code.trim() } })}>
+      <Form maw={520} onSubmit={() => confirm.mutate({ body: { code } })}>
         <Text size="sm">1. Scan with your authenticator app or enter the key.</Text>
         <QrCode text={started.uri} label="QR code for an authenticator app" />
         <Code className="value" data-testid="totp-secret">
