@@ -19,6 +19,7 @@ const PAGES = [
   '/actors/:id',
   '/campaigns',
   '/campaigns/:id',
+  '/reports/:id',
   '/imports',
   '/imports/:id',
   '/sources',
