@@ -3,6 +3,7 @@ import type { Db } from '../db/database.ts';
 import { likeContains } from '../db/expressions.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Principal } from '../db/visibility.ts';
+import type { AuditAction } from './audit.schema.ts';
 
 /** Actor, address and time of a change. */
 export interface AuditActor {
@@ -34,43 +35,6 @@ interface AuditEntry {
   after: unknown;
   reason: string | null;
 }
-
-export type AuditAction =
-  | 'confidence.pin'
-  | 'confidence.change'
-  | 'confidence.unpin'
-  | 'campaign.status'
-  | 'whitelist.add'
-  | 'whitelist.remove'
-  | 'whitelist.load'
-  | 'whitelist.enable'
-  | 'whitelist.disable'
-  | 'import.start'
-  | 'import.end'
-  | 'import.stop'
-  | 'import.undo'
-  | 'indicator.enrich'
-  | 'source.add'
-  | 'source.change'
-  | 'source.fetch'
-  | 'source.remove'
-  | 'provider.change'
-  | 'user.create'
-  | 'user.change'
-  | 'role.change'
-  | 'session.create'
-  | 'session.refuse'
-  | 'session.end'
-  | 'feed.create'
-  | 'feed.change'
-  | 'feed.remove'
-  | 'feed.webhook'
-  | 'key.create'
-  | 'key.rotate'
-  | 'key.revoke'
-  | 'store.backup'
-  | 'store.restore'
-  | 'store.move';
 
 /** Writes an audit entry in the transaction of the change. `before` and `after` must not hold secrets. */
 export async function writeAudit(

@@ -2,6 +2,44 @@ import { Type } from 'typebox';
 import { instant, operation } from '../http/routes.ts';
 import { dateTime, nullable, pageParameters } from '../http/schema.ts';
 
+/** Actions of audit entries: the kind of the change, and the change. */
+export type AuditAction =
+  | 'confidence.pin'
+  | 'confidence.change'
+  | 'confidence.unpin'
+  | 'campaign.status'
+  | 'whitelist.add'
+  | 'whitelist.remove'
+  | 'whitelist.load'
+  | 'whitelist.enable'
+  | 'whitelist.disable'
+  | 'import.start'
+  | 'import.end'
+  | 'import.stop'
+  | 'import.undo'
+  | 'indicator.enrich'
+  | 'source.add'
+  | 'source.change'
+  | 'source.fetch'
+  | 'source.remove'
+  | 'provider.change'
+  | 'user.create'
+  | 'user.change'
+  | 'role.change'
+  | 'session.create'
+  | 'session.refuse'
+  | 'session.end'
+  | 'feed.create'
+  | 'feed.change'
+  | 'feed.remove'
+  | 'feed.webhook'
+  | 'key.create'
+  | 'key.rotate'
+  | 'key.revoke'
+  | 'store.backup'
+  | 'store.restore'
+  | 'store.move';
+
 const Entry = Type.Object({
   id: Type.Integer(),
   at: instant,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import { type AuditAction, type AuditActor, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
+import type { AuditAction } from '../audit/audit.schema.ts';
 import type { Db } from '../db/database.ts';
 import { idPages } from '../db/expressions.ts';
 import { withRevision } from '../db/revision/revision.ts';

@@ -762,6 +762,16 @@ describeInBrowser('the application on the sample, in a browser', () => {
     ]);
     const csv = await textOf(download);
     expect(actions.filter((action) => !csv.includes(`,${action},`))).toEqual([]);
+    for (const [label, kind] of [
+      ['Feed', 'feed'],
+      ['Backup, restore, move', 'store'],
+    ]) {
+      await page.getByRole('combobox', { name: 'Action' }).click();
+      await page.getByRole('option', { name: label, exact: true }).click();
+      await page.waitForURL(new RegExp(`action=${kind}$`));
+    }
+    await page.getByText('No matching entries').waitFor();
+    await page.goto(`${service.address}/audit`);
     await page.getByLabel('User').fill(emailOf('analyst').slice(0, 5));
     await page.waitForURL(/who=analy$/);
     await until(

@@ -1,27 +1,35 @@
 import IconDownload from 'icon:download';
 import { Button } from '@mantine/core';
+import type { AuditAction } from '../../../../src/audit/audit.schema.ts';
 import { apiUrl } from '../../client/api.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
 import { AuditTable } from '../../parts/audit-table.tsx';
 import { FilterSelect } from '../../parts/filter-select.tsx';
 import { FilterText, SearchBox } from '../../parts/filter-text.tsx';
-import { plural, sentenceCase, toOptions } from '../../parts/format.ts';
+import { plural } from '../../parts/format.ts';
 import { ListPage, useListPage } from '../../parts/list-page.tsx';
 import { DayInput } from './day-input.tsx';
 
-const ACTION_KINDS = [
-  'confidence',
-  'whitelist',
-  'import',
-  'indicator',
-  'campaign',
-  'source',
-  'provider',
-  'key',
-  'user',
-  'session',
-  'role',
-];
+type KindOf<Action> = Action extends `${infer Kind}.${string}` ? Kind : never;
+
+/** The labels of the kinds of actions. */
+const ACTION_KINDS: Record<KindOf<AuditAction>, string> = {
+  confidence: 'Confidence',
+  whitelist: 'Whitelist',
+  import: 'Import',
+  indicator: 'Indicator',
+  campaign: 'Campaign',
+  source: 'Source',
+  provider: 'Provider',
+  feed: 'Feed',
+  key: 'API key',
+  user: 'User',
+  session: 'Session',
+  role: 'Role',
+  store: 'Backup, restore, move',
+};
+
+const ACTION_OPTIONS = Object.entries(ACTION_KINDS).map(([value, label]) => ({ value, label }));
 
 export function Audit() {
   const list = useListPage('/audit');
@@ -52,12 +60,7 @@ export function Audit() {
       isFiltered={Object.keys(filters).some((name) => name !== 'who')}
       filters={
         <>
-          <FilterSelect
-            label="Action"
-            data={toOptions(ACTION_KINDS, sentenceCase)}
-            {...field('action')}
-            w={150}
-          />
+          <FilterSelect label="Action" data={ACTION_OPTIONS} {...field('action')} w={210} />
           <FilterText label="Object" placeholder="ID" {...field('objectId', true)} w={200} />
           <DayInput label="From" {...field('since', true)} />
           <DayInput label="Before" {...field('until', true)} />
