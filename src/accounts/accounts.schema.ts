@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { instant, instantOrNull, operation } from '../http/routes.ts';
-import { nullable, stringEnum } from '../http/schema.ts';
+import { nameText, nullable, stringEnum } from '../http/schema.ts';
 import { PASSWORD_LENGTH, ROLES } from '../model/account.ts';
 import { TLPS } from '../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const email = text(254);
-const name = text(200);
+const name = nameText(200);
 /** A password that is to be set. */
 const newPassword = Type.String(PASSWORD_LENGTH);
 /** A password that is to be verified. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { instant, instantOrNull, operation } from '../http/routes.ts';
-import { nullable, stringEnum } from '../http/schema.ts';
+import { nameText, nullable, stringEnum } from '../http/schema.ts';
 import { SCOPES } from '../model/account.ts';
 import { TLPS } from '../model/vocabulary.ts';
 
@@ -41,7 +41,7 @@ export const listKeys = operation('GET /app/keys', {
 export const createKey = operation('POST /app/keys', {
   body: Type.Object(
     {
-      name: Type.String({ minLength: 1, maxLength: 200 }),
+      name: nameText(200),
       scopes: Type.Array(stringEnum(SCOPES), { uniqueItems: true }),
       /** null: valid until it is revoked. */
       expiresInSeconds: nullable(Type.Integer({ minimum: 60, maximum: 3650 * DAY_SECONDS })),

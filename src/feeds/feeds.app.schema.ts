@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
 import { instant, instantOrNull, operation } from '../http/routes.ts';
-import { dateTime, nullable, stringEnum } from '../http/schema.ts';
+import { dateTime, nameText, nullable, stringEnum } from '../http/schema.ts';
 import { TLPS } from '../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };
 const definition = {
-  name: Type.String({ minLength: 1, maxLength: 200 }),
+  name: nameText(200),
   description: Type.String({ maxLength: 1000 }),
   format: stringEnum(FORMAT_NAMES),
   /** Filters and options, as the query string of an export. */

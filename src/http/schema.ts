@@ -48,6 +48,12 @@ export function ref<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T>>({ $ref: `${(schema as { $id?: string }).$id}#` });
 }
 
+/** The pattern of texts that are not only blanks. */
+export const NOT_BLANK = '\\S';
+
+/** Returns the schema of a name in a request. */
+export const nameText = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: NOT_BLANK });
+
 export const dateTime = (options: object = {}) => Type.String({ format: 'date-time', ...options });
 export const score = (options: object = {}) => Type.Integer({ minimum: 0, maximum: 100, ...options });
 

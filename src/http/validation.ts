@@ -3,6 +3,7 @@ import { Compile, type Validator } from 'typebox/compile';
 import { parseInstant } from '../model/dates.ts';
 import { isUuid } from '../model/uuid.ts';
 import { ApiError } from './errors.ts';
+import { NOT_BLANK } from './schema.ts';
 
 /** The subset of JSON Schema that describes a query parameter. */
 interface ParameterSchema {
@@ -19,6 +20,7 @@ interface ParameterSchema {
   maximum?: number;
   minLength?: number;
   maxLength?: number;
+  pattern?: typeof NOT_BLANK;
   default?: unknown;
 }
 
@@ -115,7 +117,8 @@ function decimal({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: ParameterSc
     : { allowed: `a number from ${minimum} to ${maximum}, with a point` };
 }
 
-function string({ minLength = 1, maxLength = 1024 }: ParameterSchema, text: string): Parsed {
+function string({ minLength = 1, maxLength = 1024, pattern }: ParameterSchema, text: string): Parsed {
+  if (pattern === NOT_BLANK && text.trim() === '') return { allowed: 'a text that is not blank' };
   const fits = text.length >= minLength && text.length <= maxLength && !text.includes('\0');
   return fits ? { value: text } : { allowed: `${minLength} to ${maxLength} characters long, without NUL` };
 }
@@ -154,10 +157,15 @@ export function bodyValidator(schema: TSchema) {
     if (compiled.Check(value)) return { value };
     const [first] = compiled.Errors(value);
     const path = first?.instancePath.slice(1).replaceAll('/', '.');
-    // The schema of fields that an object does not have.
-    const message = first?.keyword === 'boolean' ? 'there is no such field' : (first?.message ?? 'not valid');
-    return { error: new ApiError('invalid_parameter', `${path || 'The body'}: ${message}.`) };
+    return { error: new ApiError('invalid_parameter', `${path || 'The body'}: ${messageOf(first)}.`) };
   };
+}
+
+function messageOf(error: ReturnType<Validator['Errors']>[number] | undefined): string {
+  // The schema of fields that an object does not have.
+  if (error?.keyword === 'boolean') return 'there is no such field';
+  if (error?.keyword === 'pattern' && error.params.pattern === NOT_BLANK) return 'must not be blank';
+  return error?.message ?? 'not valid';
 }
 
 /** Returns whether any string contains NUL, which PostgreSQL text cannot. */

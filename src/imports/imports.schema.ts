@@ -1,6 +1,14 @@
 import { Type } from 'typebox';
 import { instant, instantOrNull, operation } from '../http/routes.ts';
-import { mapOf, nullable, nullableEnum, pageParameters, score, stringEnum } from '../http/schema.ts';
+import {
+  mapOf,
+  nameText,
+  nullable,
+  nullableEnum,
+  pageParameters,
+  score,
+  stringEnum,
+} from '../http/schema.ts';
 import { IMPORTERS } from '../importers/recognize.ts';
 import { SEVERITIES, TLPS } from '../model/vocabulary.ts';
 
@@ -68,9 +76,9 @@ export const RestorePreview = Type.Object({
 export const startImport = operation('POST /app/imports', {
   query: Type.Object(
     {
-      fileName: Type.String({ minLength: 1, maxLength: 255 }),
+      fileName: nameText(255),
       /** The name of the source; a new one is created with the defaults that follow. */
-      source: Type.String({ minLength: 1, maxLength: 200 }),
+      source: nameText(200),
       format: stringEnum(FORMATS, { default: 'auto' }),
       dryRun: Type.Boolean({ default: true }),
       tlp: stringEnum(TLPS, { default: 'AMBER' }),

@@ -501,6 +501,16 @@ onEveryEngine((engine) => {
   describe('accounts', () => {
     const user = { email: 'new@example.org', name: 'New', role: 'viewer', password: PASSWORD };
 
+    it('have a name that is not blank', async () => {
+      const administrator = await signedIn(tipline, 'administrator');
+      const error = 'name: must not be blank.';
+      const refused = await administrator.send('POST', '/app/users', { ...user, name: ' ' });
+      expect([refused.statusCode, refused.json().error]).toEqual([400, error]);
+      const { data: made } = (await administrator.send('POST', '/app/users', user)).json();
+      const renamed = await administrator.send('PATCH', `/app/users/${made.id}`, { name: ' ' });
+      expect([renamed.statusCode, renamed.json().error]).toEqual([400, error]);
+    });
+
     it('are created, changed and disabled by administrators, and each change is audited', async () => {
       const browser = await signedIn(tipline, 'administrator');
       const { data: made } = (await browser.send('POST', '/app/users', user)).json();

@@ -73,12 +73,18 @@ onEveryEngine((engine) => {
       ['a query that is not valid', { ...EDGE, slug: 'b', query: 'typ=x' }, 400, /Unknown query parameter/],
       ['a slug that is taken', EDGE, 409, /already/],
       ['a slug in capitals', { ...EDGE, slug: 'B' }, 400, /lower-case/],
+      ['a name of blanks', { ...EDGE, slug: 'b', name: ' \t' }, 400, /^name: must not be blank/],
       ['a minimum of no entries', { ...EDGE, slug: 'b', minEntries: 0 }, 400, /minEntries/],
       ['a part of an entry', { ...EDGE, slug: 'b', minEntries: 1.5 }, 400, /minEntries/],
       ['a share of nothing', { ...EDGE, slug: 'b', minShare: 0 }, 400, /minShare/],
       ['a share above all', { ...EDGE, slug: 'b', minShare: 101 }, 400, /minShare/],
     ])('are not made with %s', async (_, body, status, message) => {
       expect(await send('/app/feeds', body)).toMatchObject({ status, error: expect.stringMatching(message) });
+    });
+
+    it('are not renamed to blanks', async () => {
+      expect((await send('/app/feeds/edge/change', { name: ' ' })).status).toBe(400);
+      expect(await list()).toMatchObject([EDGE]);
     });
 
     it('have bounds, which are changed and removed one by one', async () => {

@@ -103,6 +103,8 @@ onEveryEngine((engine) => {
     ['what nobody knows', '\u0001\u0002', { fileName: 'x.bin' }, 400, /format/],
     ['a web page', '<!DOCTYPE html><html></html>', { fileName: 'x.html' }, 400, /x\.html/],
     ['a format that there is not', CSV, { format: 'pdf' }, 400, /format must be one of/],
+    ['a source without a name', CSV, { source: ' ' }, 400, /source must be a text that is not blank/],
+    ['a file without a name', CSV, { fileName: '\u00a0' }, 400, /fileName must be a text that is not blank/],
     ['what is larger than allowed', Buffer.alloc(1024 * 1024 + 1, 'a'), {}, 413, /larger than 1 MB/],
   ])('rejects %s, and leaves nothing behind', async (_, content, query, status, message) => {
     const response = await start(content, query);

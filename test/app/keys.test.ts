@@ -52,6 +52,13 @@ onEveryEngine((engine) => {
     expect(JSON.stringify(written)).not.toContain(key);
   });
 
+  it('is not created with a name of blanks', async () => {
+    const refused = await analyst.send('POST', '/app/keys', { ...wanted, name: '  ' });
+    const error = 'name: must not be blank.';
+    expect([refused.statusCode, refused.json()]).toEqual([400, { code: 'invalid_parameter', error }]);
+    expect(await listed(analyst)).toEqual([]);
+  });
+
   it("follows its owner's account: rejected while disabled, and limited to the role's TLP ceiling", async () => {
     const { key } = await make(analyst, { tlpCeiling: 'AMBER' });
     await tipline.load([indicatorRecord('DOMAIN', 'bad.test-feed.net', { tlp: 'AMBER' })]);
