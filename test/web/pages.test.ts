@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/directories.ts';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, signedInAs } from './application.ts';
 import { describeInBrowser, look, lookAtColours, openPage } from './chromium.ts';
@@ -70,6 +73,32 @@ describeInBrowser('every page', () => {
     await look(page, `${name}-light`);
     await page.emulateMedia({ colorScheme: 'dark' });
     await lookAtColours(page, `${name}-dark`);
+    expect(complaints).toEqual([]);
+  });
+
+  it('file names and TLP ceilings are legible in a narrow window', async () => {
+    const file = join(temporaryDirectory(), 'indicators-of-the-last-30-days.csv');
+    writeFileSync(file, 'type,value\nDOMAIN,narrow.test-feed.net\n');
+    expect(
+      (await service.command('import', file, '--source', 'A source with a name of six words')).code,
+    ).toBe(0);
+    const { page, complaints } = await open('/imports');
+    const name = page.getByRole('link', { name: 'indicators-of-the-last-30-days.csv' });
+    await name.waitFor();
+    await look(page, 'import-history');
+    await page.setViewportSize({ width: 390, height: 844 });
+    const lines = await name.evaluate((link) => link.getClientRects().length);
+    expect(lines).toBeLessThanOrEqual(2);
+    await page.goto(`${service.address}/settings/users`);
+    const ceilings = page.getByRole('region', { name: 'TLP ceiling by role' }).getByRole('combobox');
+    await ceilings.first().waitFor();
+    const texts = await ceilings.evaluateAll((inputs) =>
+      inputs.map((input) => {
+        const { value, clientWidth, scrollWidth } = input as HTMLInputElement;
+        return { value, isCut: scrollWidth > clientWidth };
+      }),
+    );
+    expect(texts).toContainEqual({ value: 'Up to TLP:AMBER+STRICT', isCut: false });
     expect(complaints).toEqual([]);
   });
 

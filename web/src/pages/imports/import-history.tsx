@@ -36,7 +36,7 @@ export function ImportHistory() {
         >
           {rows.map((run) => (
             <Table.Tr key={run.id}>
-              <Table.Td maw={260} style={{ overflowWrap: 'anywhere' }}>
+              <Table.Td miw={190} maw={260} style={{ overflowWrap: 'anywhere' }}>
                 <PageLink to="/imports/$id" params={{ id: run.id }} fz="sm">
                   {visibleText(run.fileName)}
                 </PageLink>{' '}
@@ -46,7 +46,7 @@ export function ImportHistory() {
                   </Badge>
                 )}
               </Table.Td>
-              <Table.Td>{visibleText(run.source)}</Table.Td>
+              <Table.Td miw={140}>{visibleText(run.source)}</Table.Td>
               <Table.Td>
                 <ImportStateBadge run={run} />
               </Table.Td>

@@ -29,6 +29,7 @@ export function RoleCeilings() {
                 value={tlpCeiling}
                 onChange={(value) => value && value !== tlpCeiling && setPending({ role, tlpCeiling: value })}
                 allowDeselect={false}
+                w={260}
               />
             ))}
           </Group>
