@@ -133,7 +133,7 @@ export function exposeOtelVariables(envFile = '.env'): void {
 
 const PREFIX = 'TIPLINE_';
 /** Variables with this prefix that clients read; they may be set in the same shell. */
-const CLIENT_VARIABLES = ['TIPLINE_KEY'];
+const CLIENT_VARIABLES = ['TIPLINE_KEY', 'TIPLINE_SERVER', 'TIPLINE_NETRC'];
 
 /**
  * Variables that Kubernetes sets in every pod for a service named `tipline`, or for one whose name begins with

@@ -106,6 +106,8 @@ describe('an unknown TIPLINE_ variable', () => {
     ['TIPLINE_DB_SERVICE_HOST', '10.0.0.8'],
     ['TIPLINE_WORKER_PORT', 'tcp://10.0.0.9:9090'],
     ['TIPLINE_KEY', 'tip_of_a_client'],
+    ['TIPLINE_SERVER', 'https://tipline.example.org'],
+    ['TIPLINE_NETRC', '/etc/tipline/netrc'],
   ])('is ignored when set by Kubernetes or a client: %s', (name, value) => {
     expect(read({ [name]: value })).not.toThrow();
   });
