@@ -143,12 +143,33 @@ export async function writeLastUsed(db: Db, used: ReadonlyMap<string, Date>): Pr
 export const KEY_WARNING_DAYS = 14;
 const MAX_KEYS = 100;
 
-/** Returns the usable keys that expire soon, the first to expire first. */
-export async function findExpiringKeys(db: Db, now: Date) {
-  const { rows } = await sql<{ id: string; name: string; expiresAt: Date }>`
-    select id, name, expires_at as "expiresAt" from api_key
-    where revoked_at is null and expires_at > ${now}::timestamptz
-      and expires_at <= ${now}::timestamptz + make_interval(days => ${KEY_WARNING_DAYS})
+/** A usable key that expires soon. */
+export interface ExpiringKey {
+  id: string;
+  name: string;
+  expiresAt: Date;
+  /** Whether no other usable key has the name; otherwise commands require the id. */
+  isNameUnique: boolean;
+}
+
+/**
+ * Returns the usable keys that expire soon, the first to expire first, without those that a usable key replaces.
+ * The audit entry of a rotation alone says which key replaces which: two keys of one name may be of two clients.
+ */
+export async function findExpiringKeys(db: Db, now: Date): Promise<ExpiringKey[]> {
+  const { rows } = await sql<ExpiringKey>`
+    with usable as (
+      select id, name, expires_at from api_key
+      where revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)
+    )
+    select id, name, expires_at as "expiresAt",
+      not exists (select from usable as other where other.name = usable.name and other.id <> usable.id) as "isNameUnique"
+    from usable
+    where expires_at <= ${now}::timestamptz + make_interval(days => ${KEY_WARNING_DAYS})
+      and not exists (
+        select from usable as successor
+          join audit on audit.object_id = successor.id::text and audit.action = 'key.rotate'
+        where successor.name = usable.name and audit.before->>'id' = usable.id::text)
     order by expires_at, id limit ${MAX_KEYS}
   `.execute(db);
   return rows;

@@ -192,6 +192,6 @@ export async function warnOfExpiringKeys(db: Db, log: WarningLog, now: Date): Pr
   for (const { id, name, expiresAt } of await findExpiringKeys(db, now))
     log.warn(
       { key: redactKeys(name), id, expiresAt },
-      'an API key expires soon: rotate it with tipline keys rotate',
+      'an API key expires soon: rotate it with tipline keys rotate ID',
     );
 }

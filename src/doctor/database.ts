@@ -1,3 +1,4 @@
+import type { ExpiringKey } from '../api-keys/api-keys.queries.ts';
 import type {
   ConnectionFacts,
   LongTransaction,
@@ -171,12 +172,15 @@ export function judgeBackup(last: Date | null, usesOthers: boolean, now: Date): 
   return ok(`The last backup was made at ${last.toISOString()}`);
 }
 
-export function judgeKeys(expiring: readonly { name: string; expiresAt: Date }[]): Judgement {
+export function judgeKeys(expiring: readonly ExpiringKey[]): Judgement {
   if (expiring.length === 0) return ok('No API key expires soon');
-  const named = expiring.map(({ name, expiresAt }) => `${name} (${expiresAt.toISOString().slice(0, 10)})`);
+  const named = expiring.map(({ id, name, expiresAt, isNameUnique }) => {
+    const date = expiresAt.toISOString().slice(0, 10);
+    return `${name} (${isNameUnique ? date : `${date}, id ${id}`})`;
+  });
   return warning(
     `API keys that expire soon: ${named.join(', ')}`,
-    'Run tipline keys rotate NAME for those in use.',
+    'Run tipline keys rotate NAME for those in use, with the id where one is given.',
   );
 }
 

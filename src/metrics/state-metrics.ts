@@ -97,7 +97,7 @@ const METRICS: StateMetric[] = [
   },
   {
     name: 'tipline_api_key_expiry_timestamp_seconds',
-    help: `When a usable API key expires, for those that do within ${KEY_WARNING_DAYS} days.`,
+    help: `When a usable API key expires, for those that do within ${KEY_WARNING_DAYS} days and have no successor.`,
     labels: ['key', 'id'],
     samples: ({ keys }) =>
       keys.map(({ id, name, expiresAt }) => [{ key: name, id }, expiresAt.getTime() / 1000]),

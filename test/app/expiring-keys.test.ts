@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { warnOfExpiringKeys } from '../../src/api-keys/api-keys.service.ts';
+import { findExpiringKeys } from '../../src/api-keys/api-keys.queries.ts';
+import { revoke, rotate, warnOfExpiringKeys } from '../../src/api-keys/api-keys.service.ts';
+import { judgeKeys } from '../../src/doctor/database.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -43,5 +45,28 @@ onEveryEngine((engine) => {
     const key = await tipline.newKey();
     await tipline.newKey({ name: key, expiresAt: inDays(2) });
     expect(await warnings()).toEqual([expect.objectContaining({ key: '[key]' })]);
+  });
+
+  it('warns of no key that is being replaced, unless its successor is revoked', async () => {
+    await tipline.newKey({ name: 'siem' });
+    const by = { who: 'cli:test', now: tipline.clock.now };
+    const { oldId, record } = await rotate(tipline.db, 'siem', 2 * 86_400, by);
+    expect(await warnings()).toEqual([]);
+    await revoke(tipline.db, record.id, by);
+    tipline.clock.now = inDays(1);
+    expect(await warnings()).toEqual([{ key: 'siem', id: oldId, expiresAt: inDays(1) }]);
+  });
+
+  it('warns of a key that shares its name with another, and the remedy has its id', async () => {
+    for (const days of [20, 2]) await tipline.newKey({ name: 'shared', expiresAt: inDays(days) });
+    await tipline.newKey({ name: 'own', expiresAt: inDays(3) });
+    const found = await findExpiringKeys(tipline.db, tipline.clock.now);
+    expect(found.map(({ name }) => name)).toEqual(['shared', 'own']);
+    const { message, remedy } = judgeKeys(found);
+    const date = (days: number) => inDays(days).toISOString().slice(0, 10);
+    expect(message).toBe(
+      `API keys that expire soon: shared (${date(2)}, id ${found[0]?.id}), own (${date(3)})`,
+    );
+    expect(remedy).toMatch(/^Run tipline keys rotate NAME .* the id where one is given\.$/);
   });
 });

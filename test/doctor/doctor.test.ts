@@ -172,7 +172,12 @@ describe('a check of tipline doctor', () => {
     ['there is no backup', judgeBackup(null, false, NOW), 'warning', 'No backup'],
     ['there may be other backups', judgeBackup(null, true, NOW), 'ok', 'other programs'],
     ['no key expires', judgeKeys([]), 'ok', 'No API key'],
-    ['a key expires', judgeKeys([{ name: 'siem', expiresAt: NOW }]), 'warning', 'siem (2026-06-01)'],
+    [
+      'a key expires',
+      judgeKeys([{ id: '1', name: 'siem', expiresAt: NOW, isNameUnique: true }]),
+      'warning',
+      'siem (2026-06-01)',
+    ],
     ['a replica follows', judgeReplica('r', standby, 0), 'ok', 'r follows'],
     ['a replica lags', judgeReplica('r', standby, 20 * MB), 'warning', '20 MB behind'],
     ['a replica is none', judgeReplica('r', { standby: false, replayed: null }, 0), 'error', 'not a replica'],
