@@ -80,7 +80,12 @@ async function create(options: CreateOptions) {
   const created = await withDatabase(({ db }) => createKey(db, wanted, cliActor(now)));
   if (json) return showOnce(created, JSON.stringify(asJson(created.record, now, created.key)));
   await showOnce(created, createdLines(created));
-  if (tlpCeiling === undefined) print('Without --tlp-ceiling it may read everything, TLP:RED included.');
+  if (tlpCeiling !== undefined) return;
+  print(
+    feed.length > 0
+      ? 'Without --tlp-ceiling it reads up to the TLP ceilings of its feeds.'
+      : 'Without --tlp-ceiling it may read everything, TLP:RED included.',
+  );
 }
 
 function createdLines({ key, record }: CreatedKey): string {

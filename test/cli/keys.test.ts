@@ -44,6 +44,13 @@ describe('tipline keys, beside a running server on the embedded database', () =>
     expect(stdout).toMatch(/TLP:RED included/);
   });
 
+  it('explains that a key of feeds without a TLP ceiling reads up to the ceilings of these', async () => {
+    await service.command('feeds', 'create', 'edge', '--format', 'txt', '--tlp-ceiling', 'GREEN');
+    const { stdout } = await service.command('keys', 'create', '--name', 'edge', '--feed', 'edge');
+    expect(stdout).not.toContain('TLP:RED');
+    expect(stdout).toContain('up to the TLP ceilings of its feeds');
+  });
+
   it('creates a key with all requested properties', async () => {
     const key = await json(
       ...['create', '--name', 'soar', '--scope', 'actors:read', '--scope', 'campaigns:read'],
