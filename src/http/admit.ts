@@ -61,6 +61,8 @@ export interface KeyAuthenticationOptions {
 const FAILURES: RateLimit = { limit: 60, windowSeconds: 60 };
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
+const IS_BEARER = /^Bearer( |$)/i;
+const NOT_BEARER = 'The API key must be sent as "Authorization: Bearer <API_KEY>" here.';
 
 /**
  * Returns the check of the API key. It precedes every other response: under /api/v1 a missing or wrong key is 401
@@ -159,7 +161,15 @@ function keyInAuthorization({ headers }: FastifyRequest, allowsBasic: boolean): 
   const header = headers.authorization;
   if (header === undefined) throw unauthorized('missing_api_key', allowsBasic);
   const text = allowsBasic ? keyOfAnyScheme(header) : (header.match(BEARER)?.[1] ?? '');
-  return { text, invalid: () => unauthorized('invalid_api_key', allowsBasic) };
+  return {
+    text,
+    invalid: () =>
+      unauthorized(
+        'invalid_api_key',
+        allowsBasic,
+        allowsBasic || IS_BEARER.test(header) ? undefined : NOT_BEARER,
+      ),
+  };
 }
 
 /** @throws {ApiError} 401 without a key */
@@ -187,10 +197,14 @@ function keyOfAnyScheme(header: string): string {
  * Returns a 401 error. RFC 6750 §3: the challenge names the scheme, and the error if the request had a key. A second
  * challenge for Basic (RFC 9110 §11.6.1) is for clients that send a password only after a challenge.
  */
-function unauthorized(code: 'missing_api_key' | 'invalid_api_key', allowsBasic: boolean): ApiError {
+function unauthorized(
+  code: 'missing_api_key' | 'invalid_api_key',
+  allowsBasic: boolean,
+  message?: string,
+): ApiError {
   const bearer = code === 'missing_api_key' ? 'Bearer' : 'Bearer error="invalid_token"';
   const challenge = allowsBasic ? `${bearer}, Basic realm="Tipline", charset="UTF-8"` : bearer;
-  return new ApiError(code, undefined, { 'www-authenticate': challenge });
+  return new ApiError(code, message, { 'www-authenticate': challenge });
 }
 
 function tooManyRequests({ msBeforeNext }: Consumed): ApiError {

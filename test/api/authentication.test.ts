@@ -72,9 +72,25 @@ onEveryEngine((engine) => {
     it('rejects HTTP Basic for the JSON list', async () => {
       const authorization = `Basic ${Buffer.from(`any:${await tipline.newKey()}`).toString('base64')}`;
       for (const url of [LIST, `${LIST}?format=json`, '/api/v1/actors']) {
-        const { statusCode, headers } = await tipline.get(url, { key: null, headers: { authorization } });
+        const response = await tipline.get(url, { key: null, headers: { authorization } });
+        const { statusCode, headers } = response;
         expect([statusCode, headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"']);
+        expect(response.json()).toEqual({
+          error: 'The API key must be sent as "Authorization: Bearer <API_KEY>" here.',
+          code: 'invalid_api_key',
+        });
       }
+    });
+
+    it('explains the scheme only to requests that use another', async () => {
+      const key = await tipline.newKey();
+      const messageFor = async (authorization: string, url = LIST) =>
+        (await tipline.get(url, { key: null, headers: { authorization } })).json().error;
+      expect(await messageFor(key)).toContain('must be sent as');
+      const invalid = 'The API key is not valid.';
+      expect(await messageFor(`Bearer ${key} x`)).toBe(invalid);
+      expect(await messageFor('Bearer')).toBe(invalid);
+      expect(await messageFor('Basic dGlwOnRpcA==', `${LIST}?format=csv`)).toBe(invalid);
     });
 
     it('accepts the scheme in any case', async () => {
