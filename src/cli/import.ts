@@ -96,7 +96,7 @@ async function rejectConflictingDefaults(db: Db, options: ImportOptions, command
   for (const name of ['tlp', 'confidence', 'severity'] as const) {
     if (command.getOptionValueSource(name) === 'default' || stored[name] === options[name]) continue;
     command.error(
-      `error: the source "${options.source}" has --${name} ${stored[name]} since its creation; leave --${name} out`,
+      `error: the source "${options.source}" has --${name} ${stored[name]}; leave --${name} out, or change it: tipline sources set "${options.source}" --${name} ${options[name]}`,
       { exitCode: 2 },
     );
   }

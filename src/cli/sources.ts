@@ -46,9 +46,11 @@ export function sourcesCommand(): Command {
   settings(sources.command('add').description('add a feed')).action((name: string, options: SetOptions) =>
     add(name, options),
   );
-  settings(sources.command('set').description('change a feed; omitted options keep their value')).action(
-    change,
-  );
+  settings(
+    sources
+      .command('set')
+      .description('change a feed, or the defaults of imported files; omitted options keep their value'),
+  ).action(change);
   for (const enabled of [true, false]) {
     sources
       .command(enabled ? 'enable' : 'disable')
@@ -137,13 +139,23 @@ async function add(name: string, options: SetOptions): Promise<void> {
 async function change(name: string, options: SetOptions, enabled?: boolean): Promise<void> {
   await save(name, options, async (known, refuse) => {
     if (!known) return refuse();
-    if (!feedRulesOf(known.kind) && !options.kind)
-      throw new SourceError(`"${name}" is imported by hand; --kind makes a feed of it`);
+    if (!feedRulesOf(known.kind) && !options.kind && !areDefaults(options))
+      throw new SourceError(
+        `"${name}" is imported by hand: only --tlp, --confidence, --severity and --ttl can be set; --kind makes a feed of it`,
+      );
     return {
       ...known,
       ...(typeof enabled === 'boolean' && { enabled }),
     };
   });
+}
+
+const DEFAULTS: readonly string[] = ['tlp', 'confidence', 'severity', 'ttl'] satisfies (keyof SetOptions)[];
+
+/** Returns whether there are options, and all of them are settings that a source of imported files has. */
+function areDefaults(options: SetOptions): boolean {
+  const given = Object.keys(options);
+  return given.length > 0 && given.every((option) => DEFAULTS.includes(option));
 }
 
 async function save(
@@ -171,6 +183,10 @@ async function save(
     return saveSource(db, (await openSecrets(config)).sources, wanted, change).catch(asUsage);
   });
   for (const line of sourceLines(saved)) print(line);
+  if (options.tlp && !feedRulesOf(saved.kind))
+    print(
+      `What was imported keeps its TLP. To begin anew: tipline sources remove "${saved.name}" --yes, then import again.`,
+    );
   if (saved.isSnapshotList && Object.keys(saved.lifetimes).length === 0)
     print('Without a lifetime, delisted indicators never expire; --ttl ALL=7d expires them after a week.');
 }

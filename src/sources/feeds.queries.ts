@@ -104,7 +104,8 @@ export async function writeSource(
 ): Promise<boolean> {
   const values = {
     kind: settings.kind,
-    address: settings.address,
+    // null: the source is imported by hand.
+    address: settings.address || null,
     options: JSON.stringify(settings.options),
     interval_seconds: settings.intervalSeconds,
     enabled: settings.enabled,

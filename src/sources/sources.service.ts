@@ -46,7 +46,9 @@ export async function saveSource(
   const id = sourceId(settings.name);
   const before = await findStoredSource(db, id);
   const hasKey = credentials === undefined ? (before?.hasCredentials ?? false) : credentials !== null;
-  check(settings, hasKey);
+  // A source of imported files stays one: it has no rules, and is not fetched.
+  if (before && !feedRulesOf(before.kind) && settings.kind === before.kind) checkLifetimes(settings);
+  else check(settings, hasKey);
   if (before?.hasCredentials && credentials === undefined)
     requireSameOrigin(before.address, settings.address);
   await withRevision(db, async (trx, revision) => {
@@ -96,7 +98,7 @@ function forAudit(settings: SourceSettings | StoredSource, hasCredentials: boole
 }
 
 function check(settings: SourceSettings, hasKey: boolean): void {
-  const { name, kind, address, intervalSeconds, lifetimes, isSnapshotList } = settings;
+  const { name, kind, address, intervalSeconds, isSnapshotList } = settings;
   const rules = feedRulesOf(kind);
   if (!rules) throw new SourceError(`there is no kind "${kind}"; allowed: ${FEED_KINDS.join(', ')}`);
   if (name.trim() === '' || name.length > MAX_SOURCE_NAME)
@@ -107,18 +109,22 @@ function check(settings: SourceSettings, hasKey: boolean): void {
     throw new SourceError('the address must not hold a user or a password: they belong to the credentials');
   if (intervalSeconds !== null && intervalSeconds < MIN_INTERVAL_SECONDS)
     throw new SourceError('a source can be fetched once a minute at most');
-  for (const [type, seconds] of Object.entries(lifetimes)) {
-    if (!INDICATOR_TYPES.some((known) => known === type) || !Number.isSafeInteger(seconds) || seconds < 1)
-      throw new SourceError(
-        `a lifetime is a number of seconds from 1 for one of ${INDICATOR_TYPES.join(', ')}`,
-      );
-  }
+  checkLifetimes(settings);
   if (isSnapshotList && rules.sendsChanges)
     throw new SourceError(`${kind} sends only what has changed: it is no complete list (--snapshot off)`);
   const problem = optionsProblem(kind, rules, settings.options);
   if (problem) throw new SourceError(problem);
   if (rules.keyNeeded && !hasKey)
     throw new SourceError(`${kind} needs a key (the header ${rules.keyHeader})`);
+}
+
+function checkLifetimes({ lifetimes }: SourceSettings): void {
+  for (const [type, seconds] of Object.entries(lifetimes)) {
+    if (!INDICATOR_TYPES.some((known) => known === type) || !Number.isSafeInteger(seconds) || seconds < 1)
+      throw new SourceError(
+        `a lifetime is a number of seconds from 1 for one of ${INDICATOR_TYPES.join(', ')}`,
+      );
+  }
 }
 
 const PAGE = 5_000;

@@ -233,10 +233,66 @@ describe('tipline import without a server', () => {
     await load(inputFile('defaults-1.csv', csvOf('defaults-1', 1)), '--tlp', 'GREEN');
     const refused = await load(inputFile('defaults-2.csv', csvOf('defaults-2', 1)), '--tlp', 'RED');
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('--tlp GREEN');
+    expect(refused.stderr).toContain(
+      'has --tlp GREEN; leave --tlp out, or change it: tipline sources set "Ours"',
+    );
     const same = await load(inputFile('defaults-1.csv', csvOf('defaults-1', 1)), '--tlp', 'GREEN', '--json');
     expect(summaryOf(same)).toMatchObject({ read: 1, unchanged: 1 });
   });
+
+  it('imports with the defaults that sources set has changed, and shows what it cannot change', async () => {
+    const settings = env();
+    const command = (...args: string[]) => run(args, { env: settings });
+    const list = inputFile('wrong.txt', 'bad-one.test-feed.net\n');
+    await command('import', list, '--source', 'Wrong', '--tlp', 'RED', '--confidence', '90');
+    const changed = await command(
+      ...[
+        'sources',
+        'set',
+        'Wrong',
+        '--tlp',
+        'GREEN',
+        '--confidence',
+        '20',
+        '--severity',
+        'LOW',
+        '--ttl',
+        'ALL=30d',
+      ],
+    );
+    expect(changed.code).toBe(0);
+    expect(changed.stdout).toContain(
+      'Wrong  (import)  imported by hand\n  TLP:GREEN · confidence 20 · severity LOW',
+    );
+    expect(changed.stdout).toContain('tipline sources remove "Wrong" --yes');
+    const exported = async () => {
+      const { stdout } = await command('export', '--format', 'ndjson');
+      return stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    };
+    expect(await exported()).toMatchObject([
+      { confidence: 20, severity: 'LOW', tlp: 'RED', expiresAt: expect.any(String) },
+    ]);
+    await command('sources', 'remove', 'Wrong', '--yes');
+    await command('import', list, '--source', 'Wrong', '--tlp', 'GREEN');
+    expect(await exported()).toMatchObject([{ tlp: 'GREEN' }]);
+  });
+
+  it.each([['--interval', '1h'], ['--snapshot', 'on'], ['--disabled'], []])(
+    'refuses to set %s for a source of imported files',
+    async (...options) => {
+      const settings = env();
+      const list = inputFile('by-hand.txt', 'bad-one.test-feed.net\n');
+      await run(['import', list, '--source', 'Ours'], { env: settings });
+      const { code, stderr } = await run(['sources', 'set', 'Ours', ...options], { env: settings });
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining('only --tlp, --confidence, --severity and --ttl can be set'),
+      });
+    },
+  );
 
   it('follows symbolic links in a directory', async () => {
     const directory = temporaryDirectory();
