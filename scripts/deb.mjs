@@ -28,7 +28,7 @@ const NODE_VERSION = manifest.engines.node.replace('>=', '');
 const DATA = '/var/lib/tipline';
 const SETTINGS = 'etc/tipline/tipline.env';
 /** Parts of the npm package that are documentation. */
-const DOCUMENTATION = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs'];
+const DOCUMENTATION = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs', 'examples'];
 
 const target = resolve(process.argv[2] ?? join(root, 'dist.deb'));
 const work = mkdtempSync(join(tmpdir(), 'tipline-deb-'));

@@ -103,6 +103,8 @@ async function administer(packageFile) {
 function checkInstalled() {
   const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
   assert.equal(inRoot('tipline --version').trim(), version);
+  const example = '/usr/share/doc/tipline/examples/update-feed.sh';
+  assert.deepEqual(present(example), [example]);
   const [uid, gid] = ['-u', '-g'].map((option) => Number(inRoot(`id ${option} tipline`)));
   const access = (path) => {
     const { uid: owner, gid: group, mode } = statSync(join(root, path));

@@ -24,6 +24,7 @@ const REQUIRED = [
   'dist/swagger-ui/swagger-ui-bundle.js',
   'migrations/0001_initial.sql',
   'openapi/openapi.json',
+  'examples/update-feed.sh',
   'sample/ORIGINS.md',
   'sigma/T1003.001.yml',
   'whitelist/README.md',
@@ -32,7 +33,7 @@ const REQUIRED = [
   'CHANGELOG.md',
 ];
 /** Not in the package: sources, their maps, tests, benchmarks, build tools, data of a run. */
-const FORBIDDEN = /\.(tsx?|map|mjs)$|^(src|web|test|bench|scripts|clients|data)\/|node_modules|^dist\/bench/;
+const FORBIDDEN = /^(?!examples\/).*\.(tsx?|map|mjs)$|^(src|web|test|bench|scripts|clients|data)\/|node_modules|^dist\/bench/;
 
 const problems = [];
 try {
