@@ -200,6 +200,25 @@ describe('ARCHITECTURE.md', () => {
   });
 });
 
+describe('docs/integrations', () => {
+  const pages = readdirSync(new URL('../docs/integrations', import.meta.url)).map((file) =>
+    read(`docs/integrations/${file}`),
+  );
+  const named = (text: string, command: string) =>
+    [...text.matchAll(new RegExp(`\\btipline keys ${command} ([\\w-]+)`, 'g'))].map(([, name]) =>
+      String(name),
+    );
+
+  it('gives each key a name of its own, by which the page revokes it', () => {
+    const created = pages.flatMap((text) => named(text, 'create --name'));
+    expect(created.length).toBeGreaterThan(40);
+    expect(created.filter((name, i) => created.indexOf(name) !== i)).toEqual([]);
+    for (const text of pages)
+      for (const name of [...named(text, 'revoke'), ...named(text, 'rotate')])
+        if (name !== 'ID') expect(named(text, 'create --name')).toContain(name);
+  });
+});
+
 describe('docs/integrations/taxii-conformance.md', () => {
   it('names tests that exist', () => {
     const source = read('test/api/taxii-conformance.test.ts');
