@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { openChangeFeed } from '../changes/change-feed.ts';
 import { systemClock } from '../clock.ts';
-import { publicAddressOf } from '../config/config.ts';
+import { publicAddressOf, tlsFiles } from '../config/config.ts';
 import { exportProblem, type Feed, type FeedDefinition, type FeedGuard } from '../feeds/feed.ts';
 import { findHolds, type Hold } from '../feeds/feed-guards.queries.ts';
 import { listFeeds } from '../feeds/feeds.queries.ts';
@@ -20,7 +20,7 @@ import { withParameters } from '../model/query-string.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor } from './actor.ts';
 import { duration, entryCount, label, oneOf, orNone, share, UsageError } from './options.ts';
-import { print } from './output.ts';
+import { minute, print } from './output.ts';
 import { requireReachable } from './reachable.ts';
 import { sessionSecret } from './secret.ts';
 import { withDatabase } from './store.ts';
@@ -158,7 +158,8 @@ async function report({ json }: Json, run: (db: Db) => Promise<Feed>): Promise<v
     const feed = await run(db).catch(asUsage);
     if (json) return print(JSON.stringify(feed));
     print(linesOf(feed));
-    print(`Read it at ${publicAddressOf(config) ?? 'http://YOUR-ADDRESS'}/api/v1/feeds/${feed.slug}`);
+    const address = publicAddressOf(config) ?? `${tlsFiles(config) ? 'https' : 'http'}://YOUR-ADDRESS`;
+    print(`Read it at ${address}/api/v1/feeds/${feed.slug}`);
   });
 }
 
@@ -244,7 +245,7 @@ function alarmsOf(feed: Feed & { heldBack: readonly Hold[] }): string[] {
   return [
     ...feed.heldBack.map(
       ({ source, entries, since }) =>
-        `  ${entries} entries held back since ${since.toISOString().slice(0, 16).replace('T', ' ')}: missing from the list of ${source}`,
+        `  ${entries} entries held back since ${minute(since)}: missing from the list of ${source}`,
     ),
     ...(problem === null ? [] : [`  cannot be read${isGuarded ? ' and is not guarded' : ''}: ${problem}`]),
   ];

@@ -8,7 +8,7 @@ import { type ApiKey, isUsable } from '../model/api-key.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor } from './actor.ts';
 import { duration, label, networks, oneOf, repeated, scopes } from './options.ts';
-import { print } from './output.ts';
+import { minute, print } from './output.ts';
 import { withDatabase } from './store.ts';
 
 interface Json {
@@ -117,7 +117,7 @@ async function list({ json }: Json) {
       `  ${accessOf(key, slugs)} · up to TLP:${key.tlpCeiling} · from ${key.networks.join(' ') || 'anywhere'}`,
     );
     print(
-      `  created ${day(key.createdAt)} · expires ${day(key.expiresAt)} · last used ${day(key.lastUsedAt)}`,
+      `  created ${minute(key.createdAt)} · expires ${minute(key.expiresAt)} · last used ${minute(key.lastUsedAt)}`,
     );
   }
 }
@@ -158,8 +158,4 @@ function asJson({ expiresAt, ...key }: ApiKey, now: Date, secret?: string) {
 function stateOf(key: ApiKey, now: Date): 'usable' | 'revoked' | 'expired' {
   if (key.revokedAt) return 'revoked';
   return isUsable(key, now) ? 'usable' : 'expired';
-}
-
-function day(date: Date | null): string {
-  return date ? date.toISOString().slice(0, 16).replace('T', ' ') : 'never';
 }

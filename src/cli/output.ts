@@ -89,6 +89,11 @@ export function watchStandardOutput(exitCode: number): (error: unknown) => boole
   return (error) => error === reported;
 }
 
+/** Returns a time in UTC, to the minute. */
+export function minute(date: Date | null): string {
+  return date ? `${date.toISOString().slice(0, 16).replace('T', ' ')}Z` : 'never';
+}
+
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

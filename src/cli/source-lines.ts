@@ -1,6 +1,7 @@
 import type { Lifetimes } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { Counts, DelistingCounts, StoredSource } from '../sources/source-settings.ts';
+import { minute } from './output.ts';
 
 /** Returns the lines that show a source and its health. */
 export function sourceLines(source: StoredSource): string[] {
@@ -32,10 +33,6 @@ function stateOf({ address, enabled, intervalSeconds, health }: StoredSource): s
   if (!enabled) return 'disabled';
   if (intervalSeconds === null) return 'fetched on demand';
   return `every ${Math.round(intervalSeconds / 60)} min, next ${minute(health.nextRunAt)}`;
-}
-
-function minute(date: Date | null): string {
-  return date ? date.toISOString().slice(0, 16).replace('T', ' ') : 'never';
 }
 
 export function countsLine(counts: NonNullable<StoredSource['health']['lastCounts']>): string {

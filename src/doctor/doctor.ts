@@ -112,8 +112,10 @@ export async function examine(config: Config, means: Means): Promise<Finding[]> 
   return findings;
 }
 
+/** Returns the reason of a failure without a full stop at its end. */
 function reasonOf(problem: unknown): string {
-  return systemReason(problem) ?? (problem instanceof Error ? problem.message : String(problem));
+  const reason = systemReason(problem) ?? (problem instanceof Error ? problem.message : String(problem));
+  return reason.replace(/\.$/, '');
 }
 
 function machineChecks(

@@ -23,6 +23,11 @@ it('tipline doctor exits with 2 for warnings only, and with 1 for errors', async
   ]);
 });
 
+it('tipline doctor ends each line with one full stop', async () => {
+  const { stdout } = await run(['doctor'], { env: { TIPLINE_DATA_DIR: temporaryDirectory() } });
+  expect(stdout).toMatch(/^error {4}database: There is no database in .* make one\.$/m);
+});
+
 it('tipline doctor finds nothing wrong with a store that has a backup', async () => {
   const env = { TIPLINE_DATA_DIR: emptyStore() };
   await run(['backup', join(temporaryDirectory(), 'backup')], { env });

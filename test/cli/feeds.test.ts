@@ -19,7 +19,7 @@ describe('tipline feeds, beside a running server on the embedded database', () =
   it('creates a feed, and a key that opens nothing else', async () => {
     const made = await feeds('create', 'edge', '--format', 'txt', '--query', 'type=DOMAIN&minConfidence=70');
     expect(made.code).toBe(0);
-    expect(made.stdout).toContain('/api/v1/feeds/edge');
+    expect(made.stdout).toContain('Read it at http://YOUR-ADDRESS/api/v1/feeds/edge');
     expect(made.stdout).toContain('TLP:RED included');
     const key = await run(['keys', 'create', '--name', 'firewall', '--feed', 'edge', '--json'], {
       env: service.env,
@@ -30,6 +30,15 @@ describe('tipline feeds, beside a running server on the embedded database', () =
     expect((await service.get('/api/v1/indicators', secret)).status).toBe(403);
     const { stdout } = await run(['keys', 'list'], { env: service.env });
     expect(stdout).toMatch(/firewall[^\n]*\n {2}feeds edge · up to TLP:RED/);
+  });
+
+  it.each([
+    [{ TIPLINE_PUBLIC_ADDRESS: 'https://tipline.example.org/' }, 'https://tipline.example.org'],
+    [{ TIPLINE_TLS_CERT: '/etc/tls.crt', TIPLINE_TLS_KEY: '/etc/tls.key' }, 'https://YOUR-ADDRESS'],
+  ])('shows the address of a feed with %j', async (settings, address) => {
+    const env = { ...service.env, ...settings };
+    const { stdout } = await run(['feeds', 'change', 'edge', '--description', 'shown'], { env });
+    expect(stdout).toContain(`Read it at ${address}/api/v1/feeds/edge\n`);
   });
 
   it('changes what is given, and lists feeds', async () => {

@@ -83,6 +83,9 @@ describe('the feed and enrichment commands, beside a running server', () => {
     );
     expect(await ok('sources', 'run', 'blocks')).toBe('blocks: nothing new.\n');
     expect(await total(service, key)).toBe(2);
+    expect(await ok('sources', 'list')).toMatch(
+      /^ {2}last run \d{4}-\d\d-\d\d \d\d:\d\dZ, last success \d{4}-\d\d-\d\d \d\d:\d\dZ$/m,
+    );
     const [source] = JSON.parse(await ok('sources', 'list', '--json'));
     expect(source).toMatchObject({
       name: 'blocks',

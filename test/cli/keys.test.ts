@@ -75,6 +75,7 @@ describe('tipline keys, beside a running server on the embedded database', () =>
     await createKey(service);
     const { stdout } = await service.command('keys', 'list');
     expect(stdout).toMatch(/test {2}\(.{4}…\) {2}usable/);
+    expect(stdout).toMatch(/ {2}created \d{4}-\d\d-\d\d \d\d:\d\dZ · expires never/);
   });
 
   it('lists no key material', async () => {

@@ -25,7 +25,7 @@ export const DOCUMENTS_RUN_HERE: Record<string, string | null> = {
     echo 'a passphrase of the tests' > /etc/tipline/backup-passphrase
     chmod 600 /etc/tipline/backup-passphrase
     PASSWORD='a password of the tests'; ANOTHER='another password of the tests'`,
-  'docs/sigma-queries.md': 'ACTOR=bef4c620-0787-42a8-a96d-b7eb6e85917c',
+  'docs/sigma-queries.md': '',
   'docs/reference/look-ups.md': `echo 185.132.17.160 > values.txt
     echo 'It called hxxp://185[.]132[.]17[.]160/x.' > report.txt`,
   'docs/reference/changes.md': '',
