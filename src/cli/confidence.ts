@@ -5,7 +5,7 @@ import type { PinTrigger } from '../model/confidence.ts';
 import { cliActor } from './actor.ts';
 import { requireIndicator, TYPE_OPTION } from './named-indicator.ts';
 import { nonEmpty, percent } from './options.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 import { withDatabase } from './store.ts';
 
 interface LockOptions {
@@ -44,7 +44,7 @@ async function change(indicator: string, trigger: PinTrigger, { type, reason, js
   const { id, value, result } = await withDatabase(({ db }) =>
     apply(db, indicator, type, trigger, reason ?? null),
   );
-  if (json) return print(JSON.stringify({ id, value, ...result }));
+  if (json) return printJson({ id, value, ...result });
   const { before, after, changed } = result;
   if (!changed) return print(`${value}: nothing to change, ${formatPin(after)}.`);
   print(`${value}: ${formatPin(before)} → ${formatPin(after)}.`);

@@ -5,7 +5,7 @@ import type { Config } from '../config/settings.ts';
 import { openPostgresSession } from '../db/postgres/postgres-session.ts';
 import { type Examined, examine } from '../doctor/doctor.ts';
 import { error, type Finding, ok } from '../doctor/finding.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 import { openPresentStore, requireStore, storeName } from './store.ts';
 
 /** Exit codes, besides 0: at least one error; no error, but at least one warning. */
@@ -19,7 +19,7 @@ export function doctorCommand(): Command {
     .addHelpText('after', '\nExit codes: 0 all is well; 1 errors; 2 only warnings.')
     .action(async ({ json }: { json?: boolean }) => {
       const findings = await findAll();
-      if (json) print(JSON.stringify(findings));
+      if (json) printJson(findings);
       else for (const line of findings.flatMap(linesOf)) print(line);
       if (findings.some(({ status }) => status === 'error')) process.exitCode = ERRORS;
       else if (findings.some(({ status }) => status === 'warning')) process.exitCode = WARNINGS;

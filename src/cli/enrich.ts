@@ -12,7 +12,7 @@ import { openRateLimitStore } from '../rate-limit/open.ts';
 import { requireIndicator, TYPE_OPTION } from './named-indicator.ts';
 import { duration } from './options.ts';
 import { openOutboundClient } from './outbound-client.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 import { openSecrets, type SecretSettings } from './secret.ts';
 import { withDatabase } from './store.ts';
 
@@ -62,7 +62,7 @@ async function enrich(indicators: string[], options: Options): Promise<void> {
     const isIncomplete =
       answers.length === 0 || answers.some(({ error, failure }) => (error ?? failure) !== null);
     if (isIncomplete) process.exitCode = 1;
-    if (options.json) return print(JSON.stringify(answers));
+    if (options.json) return printJson(answers);
     for (const { id, type, value } of found) {
       print(`${value} (${type})`);
       for (const { provider } of providers) {

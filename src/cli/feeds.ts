@@ -20,7 +20,7 @@ import { withParameters } from '../model/query-string.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor } from './actor.ts';
 import { duration, entryCount, label, oneOf, orNone, share, UsageError } from './options.ts';
-import { minute, print } from './output.ts';
+import { minute, print, printJson } from './output.ts';
 import { requireReachable } from './reachable.ts';
 import { sessionSecret } from './secret.ts';
 import { withDatabase } from './store.ts';
@@ -156,8 +156,8 @@ type Db = Parameters<typeof createFeed>[0];
 async function report({ json }: Json, run: (db: Db) => Promise<Feed>): Promise<void> {
   await withDatabase(async ({ db }, config) => {
     const feed = await run(db).catch(asUsage);
-    if (json) return print(JSON.stringify(feed));
-    print(linesOf(feed));
+    if (json) return printJson(feed);
+    for (const line of linesOf(feed)) print(line);
     const address = publicAddressOf(config) ?? `${tlsFiles(config) ? 'https' : 'http'}://YOUR-ADDRESS`;
     print(`Read it at ${address}/api/v1/feeds/${feed.slug}`);
   });
@@ -171,21 +171,30 @@ async function list({ json }: Json): Promise<void> {
       return { ...feed, heldBack: holds.get(feed.id) ?? [], webhook: webhook ? shownWebhook(webhook) : null };
     });
   });
-  if (json) return print(JSON.stringify(feeds));
+  if (json) return printJson(feeds);
   if (feeds.length === 0)
     return print('There are no feeds. Create one: tipline feeds create SLUG --format FORMAT');
   for (const feed of feeds)
-    for (const line of [linesOf(feed), ...alarmsOf(feed), ...webhookLines(feed)]) print(line);
+    for (const line of [...linesOf(feed), ...alarmsOf(feed), ...webhookLines(feed)]) print(line);
 }
 
 function presets({ json }: Json): void {
   const all = Object.entries<Preset>(PRESETS).map(([name, preset]) => ({ name, ...preset }));
-  if (json) print(JSON.stringify(all));
-  else for (const preset of all) print(linesOfPreset(preset));
+  if (json) printJson(all);
+  else for (const preset of all) for (const line of linesOfPreset(preset)) print(line);
 }
 
-const linesOfPreset = ({ name, label, purpose, format, query, limit }: Preset & { name: string }): string =>
-  `${name}  ${label}: ${purpose}\n  ${format} · ${query || 'everything'}${limit ? ` · limit: ${limit.text}` : ''}`;
+const linesOfPreset = ({
+  name,
+  label,
+  purpose,
+  format,
+  query,
+  limit,
+}: Preset & { name: string }): string[] => [
+  `${name}  ${label}: ${purpose}`,
+  `  ${format} · ${query || 'everything'}${limit ? ` · limit: ${limit.text}` : ''}`,
+];
 
 async function remove(slug: string): Promise<void> {
   await withDatabase(({ db }) => removeFeed(db, slug, cliActor(new Date())));
@@ -226,16 +235,20 @@ async function webhook(
     };
     const settings = { url: options.url, intervalSeconds: options.every ?? WEBHOOK_INTERVAL.default };
     const key = await setWebhook(deps, slug, settings, by).catch(asUsage);
-    print(`Messages are signed with this key, which is not shown again:\n  ${key}`);
+    print('Messages are signed with this key, which is not shown again:');
+    print(`  ${key}`);
   });
 }
 
-function linesOf({ slug, name, format, query, tlpCeiling, minEntries, minShare }: Feed): string {
+function linesOf({ slug, name, format, query, tlpCeiling, minEntries, minShare }: Feed): string[] {
   const bounds = [
     minEntries === null ? '' : ` · at least ${minEntries} entries`,
     minShare === null ? '' : ` · at least ${minShare} % of an earlier day`,
   ];
-  return `${slug}  ${name}\n  ${format} · ${query || 'everything'} · up to TLP:${tlpCeiling}${bounds.join('')}`;
+  return [
+    `${slug}  ${name}`,
+    `  ${format} · ${query || 'everything'} · up to TLP:${tlpCeiling}${bounds.join('')}`,
+  ];
 }
 
 /** Returns lines of what is held back in a feed, and of why it is not guarded. */

@@ -15,7 +15,7 @@ import { findSource } from '../sources/store/sources.queries.ts';
 import { cliActor } from './actor.ts';
 import { collectInputs, type InputFile, summaryLines, summaryObject } from './import-inputs.ts';
 import { label, oneOf, percent } from './options.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 import { progressBar } from './progress.ts';
 import { END_SIGNALS } from './server-process.ts';
 import { withDatabase } from './store.ts';
@@ -200,7 +200,7 @@ function report(counts: ImportCounts, problems: Interruption[], { json, dryRun }
     process.stderr.write(`${fileName}: ${message}\n`);
   }
   if (json) {
-    print(JSON.stringify(summaryObject(counts)));
+    printJson(summaryObject(counts));
     return;
   }
   if (dryRun) print('Dry run: nothing was written.');

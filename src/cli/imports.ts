@@ -7,7 +7,7 @@ import { isUuid } from '../model/uuid.ts';
 import { cliActor } from './actor.ts';
 import { PLURALS } from './import-inputs.ts';
 import { count, UsageError } from './options.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 import { withDatabase } from './store.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -37,7 +37,7 @@ async function list({ limit, json }: { limit: number; json?: boolean }): Promise
     runs: await findRuns(db, { limit, offset: 0 }),
     total: await countRuns(db),
   }));
-  if (json) return print(JSON.stringify(runs));
+  if (json) return printJson(runs);
   if (total === 0) return print('There are no imports. Import a file: tipline import FILE --source NAME');
   for (const run of runs) for (const line of runLines(run)) print(line);
   if (runs.length < total) print(`${runs.length} of ${total} imports; --limit sets how many are shown.`);
@@ -53,7 +53,7 @@ async function undo(id: string, { yes = false, json }: { yes?: boolean; json?: b
     await runPendingUndos(db, { now: () => new Date() });
     return found;
   });
-  if (json) return print(JSON.stringify({ undone: yes, ...preview }));
+  if (json) return printJson({ undone: yes, ...preview });
   for (const line of previewLines(preview)) print(line);
   print(yes ? 'Undone.' : `Nothing was changed. To undo it: tipline imports undo ${id} --yes`);
 }
@@ -67,7 +67,7 @@ function runLines(run: Run): string[] {
   ];
   if (problem !== null) lines.push(`  ${problem}`);
   if (undone !== null) lines.push(`  ${undone === 'done' ? 'undone' : 'being undone'} by ${undoneBy}`);
-  return lines.map(withoutControls);
+  return lines;
 }
 
 function countLines({ counts }: Run): string[] {
@@ -75,11 +75,6 @@ function countLines({ counts }: Run): string[] {
     ([kind, counted]) =>
       `  ${PLURALS[kind as keyof typeof PLURALS]}: new ${counted.new}, updated ${counted.updated}, unchanged ${counted.unchanged}, rejected ${counted.rejected}`,
   );
-}
-
-/** Replaces control characters: a file name from an upload must not send escape sequences to the terminal. */
-function withoutControls(line: string): string {
-  return line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ');
 }
 
 /** Returns the lines that show what an undo or a removal would change, with counts. */

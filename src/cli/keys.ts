@@ -8,7 +8,7 @@ import { type ApiKey, isUsable } from '../model/api-key.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor } from './actor.ts';
 import { duration, label, networks, oneOf, repeated, scopes } from './options.ts';
-import { minute, print } from './output.ts';
+import { minute, print, printJson } from './output.ts';
 import { withDatabase } from './store.ts';
 
 interface Json {
@@ -109,7 +109,7 @@ async function list({ json }: Json) {
     all: await listKeys(db),
     slugs: await findFeedSlugs(db, 'RED'),
   }));
-  if (json) return print(JSON.stringify(all.map((key) => asJson(key, now))));
+  if (json) return printJson(all.map((key) => asJson(key, now)));
   if (all.length === 0) return print('There are no API keys. Create one: tipline keys create --name NAME');
   for (const key of all) {
     print(`${key.id}  ${key.name}  (${key.prefix}…)  ${stateOf(key, now)}`);

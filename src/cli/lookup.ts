@@ -5,7 +5,7 @@ import { extractValues } from '../lookup/extract.ts';
 import type { LookupResult } from '../lookup/lookup.schema.ts';
 import { VERSION } from '../version.ts';
 import { percent, UsageError } from './options.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 
 interface Options {
   key?: string;
@@ -74,7 +74,8 @@ async function lookup(files: string[], options: Options): Promise<void> {
     for (const result of results) {
       if (!result.known || printed.has(`${result.type} ${result.value}`)) continue;
       printed.add(`${result.type} ${result.value}`);
-      print(options.json ? JSON.stringify(result) : lineOf(result));
+      if (options.json) printJson(result);
+      else print(lineOf(result));
     }
   };
   const underWay: Promise<void>[] = [];

@@ -32,7 +32,7 @@ async function openApi({ write, check }: { write?: string; check?: string }) {
       if (committed !== text) throw new Error(`${join(check, name)} is out of date: run npm run openapi`);
     }
     print('The OpenAPI files are up to date.');
-  } else print(files['openapi.yaml']);
+  } else process.stdout.write(files['openapi.yaml']);
 }
 
 async function renderOpenApiFiles() {

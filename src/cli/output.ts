@@ -94,6 +94,14 @@ export function minute(date: Date | null): string {
   return date ? `${date.toISOString().slice(0, 16).replace('T', ' ')}Z` : 'never';
 }
 
+/**
+ * Prints a line for people, without control characters: names that others chose must not end it or send escape sequences to the
+ * terminal.
+ */
 export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')}\n`);
+}
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

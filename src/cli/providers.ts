@@ -6,7 +6,7 @@ import { countRequests } from '../enrichment/requests.queries.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { osUser } from './actor.ts';
 import { nonEmpty, oneOf, quota } from './options.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 import { requireReachable } from './reachable.ts';
 import { openSecrets, orStandardInput } from './secret.ts';
 import { withDatabase } from './store.ts';
@@ -105,7 +105,7 @@ async function list({ json }: { json?: boolean }): Promise<void> {
       ...own,
     };
   });
-  if (json) return print(JSON.stringify(all));
+  if (json) return printJson(all);
   for (const provider of all) {
     const own = stored.get(provider.name);
     print(`${provider.name}  (${provider.accepts.join(' ')})  ${own ? 'configured' : 'not configured'}`);

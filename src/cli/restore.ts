@@ -13,7 +13,7 @@ import type { Session } from '../db/session.ts';
 import { cliActor } from './actor.ts';
 import { exists, PASSPHRASE_OPTION, readPassphrase, summaryOf } from './backup.ts';
 import { outputPath, UsageError } from './options.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 import { storeName } from './store.ts';
 
 interface RestoreOptions {
@@ -66,8 +66,7 @@ async function restore(path: string, options: RestoreOptions): Promise<void> {
     if (options.writeSecret !== undefined)
       await writeFile(options.writeSecret, `${secret}\n`, { mode: 0o600, flag: 'wx' });
     const problem = await secretProblem(config, backup);
-    if (options.json)
-      return print(JSON.stringify({ store, ...summaryOf(manifest, passphrase), secretProblem: problem }));
+    if (options.json) return printJson({ store, ...summaryOf(manifest, passphrase), secretProblem: problem });
     print(
       `Restored ${manifest.indicators} indicators at revision ${manifest.revision}, as of ${manifest.takenAt} (Tipline ${manifest.product}).`,
     );

@@ -16,7 +16,7 @@ import { cliActor, osUser } from './actor.ts';
 import { previewLines } from './imports.ts';
 import { interval, label, lifetimes, nonEmpty, oneOf, percent, UsageError } from './options.ts';
 import { openOutboundClient } from './outbound-client.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 import { requireReachable } from './reachable.ts';
 import { openSecrets, readCredentials } from './secret.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
@@ -185,7 +185,7 @@ async function save(
   for (const line of sourceLines(saved)) print(line);
   if (options.tlp && !feedRulesOf(saved.kind))
     print(
-      `What was imported keeps its TLP. To begin anew: tipline sources remove "${saved.name}" --yes, then import again.`,
+      `Imported records keep their TLP. To begin anew: tipline sources remove "${saved.name}" --yes, then import again.`,
     );
   if (saved.isSnapshotList && Object.keys(saved.lifetimes).length === 0)
     print('Without a lifetime, delisted indicators never expire; --ttl ALL=7d expires them after a week.');
@@ -281,7 +281,7 @@ async function run(
     }
   });
   if (result.error !== null) process.exitCode = 1;
-  if (json) return print(JSON.stringify(result));
+  if (json) return printJson(result);
   if (result.error !== null)
     return void process.stderr.write(`${name}: ${result.error}. Nothing was changed.\n`);
   const { counts } = result;
@@ -301,7 +301,7 @@ async function remove(name: string, { yes = false, json }: { yes?: boolean; json
     await runPendingRemovals(db, { now: () => new Date() });
     return found;
   });
-  if (json) return print(JSON.stringify({ removed: yes, ...preview }));
+  if (json) return printJson({ removed: yes, ...preview });
   for (const line of previewLines(preview)) print(line);
   print(
     yes ? `${name} is removed.` : `Nothing was changed. To remove it: tipline sources remove "${name}" --yes`,
@@ -310,7 +310,7 @@ async function remove(name: string, { yes = false, json }: { yes?: boolean; json
 
 async function list({ json }: { json?: boolean }): Promise<void> {
   const all = await withDatabase(({ db }) => findSources(db));
-  if (json) return print(JSON.stringify(all));
+  if (json) return printJson(all);
   if (all.length === 0)
     return print('There are no sources. Set one up: tipline sources add NAME --kind KIND');
   for (const source of all) for (const line of sourceLines(source)) print(line);

@@ -4,7 +4,7 @@ import { AccountError, changeUser, createUser, type UserChange } from '../accoun
 import { ROLES, type Role } from '../model/account.ts';
 import { cliActor } from './actor.ts';
 import { label, UsageError } from './options.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 import { orStandardInput } from './secret.ts';
 import { withDatabase } from './store.ts';
 
@@ -77,7 +77,7 @@ async function change(email: string, wanted: UserChange): Promise<void> {
 
 async function list({ json }: { json?: boolean }): Promise<void> {
   const users = await withDatabase(({ db }) => listUsers(db));
-  if (json) return print(JSON.stringify(users));
+  if (json) return printJson(users);
   if (users.length === 0)
     return print(
       'There are no accounts. Make one: tipline users create EMAIL --role administrator --password -',

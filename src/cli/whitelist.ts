@@ -15,7 +15,7 @@ import {
 import { osUser } from './actor.ts';
 import { readValue, TYPE_OPTION } from './named-indicator.ts';
 import { nonEmpty } from './options.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 import { withDatabase } from './store.ts';
 
 interface Options {
@@ -78,7 +78,7 @@ const change = ({ reason }: Options) => ({ who: osUser(), reason: reason ?? null
 async function add(text: string, options: Options): Promise<void> {
   const why = { ...change(options), reason: options.reason ?? '' };
   const { entry, changed } = await withDatabase(({ db }) => addEntry(db, text, options.type, why, 'RED'));
-  if (options.json) return print(JSON.stringify({ ...entry, changed }));
+  if (options.json) return printJson({ ...entry, changed });
   print(
     `Whitelisted ${entry.entry} (${entry.kind}, ${entry.types.join(' ')}). Indicators that changed: ${changed}.`,
   );
@@ -133,15 +133,13 @@ async function check(text: string, { type, json }: Options): Promise<void> {
   }));
   const by = hit && (names.get(hit.listId) ?? 'an entry of yours');
   if (json)
-    return print(
-      JSON.stringify({
-        ...value,
-        whitelisted: hit !== null,
-        entry: hit?.entry ?? null,
-        by,
-        whitelistedParts: parts,
-      }),
-    );
+    return printJson({
+      ...value,
+      whitelisted: hit !== null,
+      entry: hit?.entry ?? null,
+      by,
+      whitelistedParts: parts,
+    });
   const is = `${value.normalized} (${value.type}) is`;
   if (hit) print(`${is} whitelisted by ${hit.entry}, ${by}.`);
   else if (parts.length > 0) print(`${is} whitelisted in part: ${parts.join(', ')}.`);
@@ -158,7 +156,7 @@ async function list({ json }: Options): Promise<void> {
   if (json) {
     const withHits = <T extends { id: string }>(all: readonly T[]) =>
       all.map((one) => ({ ...one, hides: hides(one.id) }));
-    return print(JSON.stringify({ entries: withHits(entries), lists: withHits(lists), pending }));
+    return printJson({ entries: withHits(entries), lists: withHits(lists), pending });
   }
   for (const { id, kind, entry, reason, addedBy, addedAt } of entries) {
     print(`${entry}  (${kind})  hides ${hides(id)}`);

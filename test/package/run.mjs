@@ -33,7 +33,8 @@ const REQUIRED = [
   'CHANGELOG.md',
 ];
 /** Not in the package: sources, their maps, tests, benchmarks, build tools, data of a run. */
-const FORBIDDEN = /^(?!examples\/).*\.(tsx?|map|mjs)$|^(src|web|test|bench|scripts|clients|data)\/|node_modules|^dist\/bench/;
+const FORBIDDEN =
+  /^(?!examples\/).*\.(tsx?|map|mjs)$|^(src|web|test|bench|scripts|clients|data)\/|node_modules|^dist\/bench/;
 
 const problems = [];
 try {
