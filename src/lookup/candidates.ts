@@ -1,9 +1,10 @@
 import { publicSuffixOf, type UrlParts, urlParts } from '../formats/url-parts.ts';
 import { blocksAround } from '../model/address-ranges.ts';
 import { normalizeDetected } from '../model/detect-type.ts';
-import { normalize } from '../model/normalize.ts';
+import { normalize, normalizeRead } from '../model/normalize.ts';
 import { isIpv4, normalizeIpv6 } from '../model/normalize-address.ts';
 import { normalizeDomain } from '../model/normalize-url.ts';
+import { readText } from '../model/text.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 
 /** How a listed indicator relates to the value that was asked for. */
@@ -40,12 +41,12 @@ export function readValue(text: string): ReadValue | { unreadable: string } {
     : { unreadable: 'The form of the value identifies no type, and it is not known as a value of any type.' };
 }
 
-/** The types that no form identifies, so that a text of any form can be of them: `invoice.zip` is a domain and a file name. */
+/** The types that no form identifies, so that a text of another form can be of them: `invoice.zip` is a domain and a file name. */
 const TYPES_WITHOUT_FORM = ['MUTEX', 'FILENAME', 'USER_AGENT'] as const satisfies IndicatorType[];
 
 /**
- * Visits the indicators that say something about a text: as what it was read, and as a value of the types that no form identifies;
- * if its form identifies none, as a value of any type.
+ * Visits the indicators that say something about a text: as what it was read and, except for URLs and addresses, as a value of the
+ * types that no form identifies; if its form identifies none, as a value of any type.
  * @param lengths see `visitCandidates`
  */
 export function visitText(
@@ -54,10 +55,25 @@ export function visitText(
   lengths: PrefixLengths | null,
   visit: Visit,
 ): void {
-  if ('type' in read) visitCandidates(read, lengths, visit);
-  for (const type of 'type' in read ? TYPES_WITHOUT_FORM : INDICATOR_TYPES) {
+  if ('type' in read) {
+    visitCandidates(read, lengths, visit);
+    if (read.type !== 'URL' && !isAddress(read)) visitWithoutForm(text, visit);
+    return;
+  }
+  for (const type of INDICATOR_TYPES) {
     const result = normalize(type, text);
     if ('type' in result) visitCandidates(result, lengths, visit);
+  }
+}
+
+function visitWithoutForm(text: string, visit: Visit): void {
+  const raw = readText(text);
+  if ('rejected' in raw) return;
+  // Values of these types are not refanged, which would take most of the time.
+  const read = { text: raw.text, refanged: null };
+  for (const type of TYPES_WITHOUT_FORM) {
+    const result = normalizeRead(type, read);
+    if ('type' in result) visit('exact', type, result.normalized);
   }
 }
 

