@@ -135,7 +135,8 @@ async function revokeKey(idOrName: string, { json }: Json) {
     if (kind === 'postgresql') await delay(MAX_STALE_MS);
     return revoked;
   });
-  print(json ? JSON.stringify(asJson(key, now)) : `The key ${key.name} (${key.id}) is revoked.`);
+  if (json) printJson(asJson(key, now));
+  else print(`The key ${key.name} (${key.id}) is revoked.`);
 }
 
 async function rotateKey(idOrName: string, { overlap, json }: Json & { overlap: number }) {

@@ -27,6 +27,7 @@ export const INDEXES: readonly string[] = [
   'audit_at',
   'audit_object',
   'audit_pkey',
+  'audit_rotation',
   'audit_whitelist',
   'campaign_change_number',
   'campaign_list',

@@ -46,18 +46,21 @@ export async function runEnrichmentQueue(deps: DrainDeps, signal: AbortSignal): 
   await deleteObsoleteRequests(deps);
   const draining = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
-  while (failures.length === 0 && !(await deps.stopped())) {
-    const names = await wantedProviders(deps);
-    // A provider whose queue is long does not delay the requests to the others.
-    for (const name of names.filter((one) => !draining.has(one))) {
-      const drained = drainOne(deps, name)
-        .catch((error: unknown) => void failures.push(error))
-        .finally(() => draining.delete(name));
-      draining.set(name, drained);
+  try {
+    while (failures.length === 0 && !(await deps.stopped())) {
+      const names = await wantedProviders(deps);
+      // A provider whose queue is long does not delay the requests to the others.
+      for (const name of names.filter((one) => !draining.has(one))) {
+        const drained = drainOne(deps, name)
+          .catch((error: unknown) => void failures.push(error))
+          .finally(() => draining.delete(name));
+        draining.set(name, drained);
+      }
+      await delay(names.length > 0 ? POLL_MS : PROVIDER_POLL_MS, undefined, { signal }).catch(() => {});
     }
-    await delay(names.length > 0 ? POLL_MS : PROVIDER_POLL_MS, undefined, { signal }).catch(() => {});
+  } finally {
+    await Promise.all(draining.values());
   }
-  await Promise.all(draining.values());
   if (failures.length > 0) throw failures[0];
 }
 

@@ -57,7 +57,9 @@ export function formatOf(name: FormatName, options: ExportOptions): ExportFormat
 
 /** Returns a key that distinguishes a format and its options from all others. */
 export function variantOf(name: FormatName, options: ExportOptions): string {
-  return JSON.stringify([name, options]);
+  // Without a title the key is that of releases that had none: times of change are stored under it.
+  const { title, ...others } = options;
+  return JSON.stringify([name, title === null ? others : options]);
 }
 
 /**

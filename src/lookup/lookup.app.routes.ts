@@ -71,10 +71,21 @@ async function hiddenAmong(
   for (const result of results)
     if (!isExact(result)) for (const id of idsOf(result.asked)) askedById.set(id, result.asked);
   const found = await findHidden(db, principal, [...askedById.keys()]);
-  return new Map(found.map((row) => [askedById.get(row.id) ?? '', row]));
+  const rows = new Map(found.map((row) => [row.id, row]));
+  const hidden = new Map<string, HiddenIndicator>();
+  // Of several, that of the type as which the value was read, whose id comes first.
+  for (const [id, asked] of askedById) {
+    const row = rows.get(id);
+    if (row && !hidden.has(asked)) hidden.set(asked, row);
+  }
+  return hidden;
 }
 
-const isExact = ({ matches }: LookedUp) => matches.some(({ relation }) => relation === 'exact');
+/** Whether a value is known as what it was read. */
+const isExact = ({ read, matches }: LookedUp) =>
+  matches.some(
+    ({ relation, indicator }) => relation === 'exact' && (!('type' in read) || indicator.type === read.type),
+  );
 
 /** Returns the ids of the indicators that a text can be. */
 function idsOf(text: string): string[] {

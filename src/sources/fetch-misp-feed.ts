@@ -8,7 +8,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Fetches a MISP feed (MISP core format, "manifest"): `manifest.json` lists the events, each with the time of its last
  * change; only those that changed since the last run are fetched. A listed event that the server does not send, or that is no JSON, is
  * skipped, and requested again by the next run.
- * @throws {FeedRunError} also when there are changed events and none of them can be read
+ * @throws {FeedRunError} also when the server refuses several events in a row
  */
 export async function fetchMispFeed(context: FetchContext): Promise<Fetched> {
   const base = new URL(context.source.address.replace(/manifest\.json$/, '').replace(/\/?$/, '/'));
@@ -19,6 +19,7 @@ export async function fetchMispFeed(context: FetchContext): Promise<Fetched> {
   const events: Record<string, string> = {};
   const skipped: NonNullable<Fetched['skipped']> = [];
   const fetched: Fetched = { files: [], memory: { events }, whole: false, skipped };
+  let failuresInARow = 0;
   for (const [uuid, timestamp] of manifest) {
     if (known[uuid] === timestamp) {
       events[uuid] = timestamp;
@@ -27,44 +28,52 @@ export async function fetchMispFeed(context: FetchContext): Promise<Fetched> {
     const event = await fetchEvent(context, new URL(`${uuid}.json`, base).href);
     if ('problem' in event) {
       skipped.push({ where: uuid, reason: event.problem });
+      failuresInARow = event.isFailure ? failuresInARow + 1 : 0;
+      if (failuresInARow === MAX_FAILURES)
+        throw new FeedRunError(`${MAX_FAILURES} events in a row cannot be read; ${uuid}: ${event.problem}`);
       continue;
     }
+    failuresInARow = 0;
     fetched.files.push({ label: `event ${uuid}`, path: event.path });
     events[uuid] = timestamp;
   }
-  const [first] = skipped;
-  if (first && fetched.files.length === 0 && Object.keys(events).length === 0)
-    throw new FeedRunError(`no event can be read; ${first.where}: ${first.reason}`);
   return fetched;
 }
 
-/** Returns the file of an event, or why there is none. */
+/** The number of failures of the server in a row after which the run ends: the server is not able to send events. */
+const MAX_FAILURES = 3;
+
+/** Returns the file of an event, or why there is none, and whether that is a failure of the server. */
 async function fetchEvent(
   context: FetchContext,
   url: string,
-): Promise<{ path: string } | { problem: string }> {
+): Promise<{ path: string } | { problem: string; isFailure: boolean }> {
   try {
     const { path } = fileOf(await downloadOne(context, url));
-    return (await isJson(path)) ? { path } : { problem: 'an event in the manifest is not JSON' };
+    return (await isJson(path))
+      ? { path }
+      : { problem: 'an event in the manifest is not JSON', isFailure: false };
   } catch (error) {
-    if (!(error instanceof FeedRunError) || error.status === null || error.status === TOO_MANY) throw error;
+    if (!(error instanceof FeedRunError) || error.status === null || OF_ALL.includes(error.status))
+      throw error;
     const isAbsent = error.status === 404 || error.status === 410;
     return {
       problem: isAbsent
         ? 'an event in the manifest does not exist'
         : `an event in the manifest is answered with HTTP ${error.status}`,
+      isFailure: !isAbsent,
     };
   }
 }
 
-/** The server asks for fewer requests: the next run goes on. */
-const TOO_MANY = 429;
+/** Statuses that concern the other events as well: the server wants other credentials, or fewer requests. */
+const OF_ALL: readonly number[] = [401, 429];
 
 /** Returns false for what is no JSON. Events that are too large to be parsed at once are checked by the importer. */
 async function isJson(path: string): Promise<boolean> {
   if ((await sizeOf(path)) > MAX_PAGE_BYTES) return true;
   try {
-    JSON.parse(await readFile(path, 'utf8'));
+    JSON.parse(withoutBom(await readFile(path, 'utf8')));
     return true;
   } catch {
     return false;
@@ -74,7 +83,7 @@ async function isJson(path: string): Promise<boolean> {
 async function readManifest(path: string): Promise<Map<string, string>> {
   let manifest: unknown;
   try {
-    manifest = JSON.parse(await readFile(path, 'utf8'));
+    manifest = JSON.parse(withoutBom(await readFile(path, 'utf8')));
   } catch {
     throw new FeedRunError('manifest.json is not JSON');
   }
@@ -84,6 +93,9 @@ async function readManifest(path: string): Promise<Map<string, string>> {
     throw new FeedRunError('manifest.json names something that is no event');
   return new Map(events.map(([uuid, event]) => [uuid, String(isRecord(event) ? event.timestamp : '')]));
 }
+
+/** A byte order mark is no part of JSON (RFC 8259 §8.1), and may be ignored. */
+const withoutBom = (text: string) => text.replace(/^\ufeff/, '');
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -134,7 +134,8 @@ async function runLeased(
     const guard = guardOf(id, token);
     const run = { source, importer, now, signal, allowShrink, guard, widest: deps.widest };
     if (source.isSnapshotList) await recordDayCounts(db, now);
-    const counts = fetched.files.length > 0 ? await importFeed(db, fetched, run) : null;
+    const hasNews = fetched.files.length > 0 || (fetched.skipped?.length ?? 0) > 0;
+    const counts = hasNews ? await importFeed(db, fetched, run) : null;
     // What is held back is decided again by the next run, so that one fetches the copy even if it has not changed.
     const isHeldBack = counts !== null && counts.heldBack > 0;
     const fetchState: FetchState = isHeldBack ? {} : { ...fetched.memory, version: deps.version };

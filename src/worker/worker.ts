@@ -69,6 +69,8 @@ const EXPIRE_SECONDS = { maintenance: 300, run: 1800 };
 /** The duration after which a maintenance job stops, before it expires; the next one continues. */
 const MAINTENANCE_MS = 240_000;
 const RUN_MS = 1_700_000;
+/** The age from which directories of runs are those of killed ones on the embedded database; a command may have begun one. */
+const RECENT_RUN_MS = 60_000;
 /** The number of sources that a worker fetches at once, so that a slow one does not delay all others. */
 const CONCURRENT_RUNS = 3;
 /** The maximum wait for jobs in progress, well within the maximum duration of a shutdown. */
@@ -96,7 +98,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }
   };
   const isAlone = deps.database.kind === 'embedded';
-  await removeOldRuns(deps.directory, clock(), isAlone ? 0 : undefined);
+  await removeOldRuns(deps.directory, clock(), isAlone ? RECENT_RUN_MS : undefined);
   if (isAlone) {
     // No other worker can use the embedded database, so their holder was killed.
     await releaseAllRequests(db);

@@ -103,6 +103,25 @@ describe.each(emptyDatabases())('migration on %s from an earlier version', (_, o
     ]);
   });
 
+  it('makes no complete lists of sources that send only what has changed', async () => {
+    const rows = await migrated(
+      '0047',
+      (db) =>
+        sql`insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at, is_snapshot_list)
+          select gen_random_uuid(), kind, kind, 'CLEAR', 50, 'HIGH', now(), true
+          from unnest(array['misp', 'otx', 'taxii', 'text']) as kind`.execute(db),
+      (db) =>
+        db.selectFrom('source').select(['kind', 'is_snapshot_list', 'recomputed']).orderBy('kind').execute(),
+    );
+    const changed = { is_snapshot_list: false, recomputed: false };
+    expect(rows).toEqual([
+      { kind: 'misp', ...changed },
+      { kind: 'otx', ...changed },
+      { kind: 'taxii', ...changed },
+      { kind: 'text', is_snapshot_list: true, recomputed: true },
+    ]);
+  });
+
   it('numbers and dates the actors and relationships that are there, after all indicators', async () => {
     const rows = await migrated(
       '0035',

@@ -790,16 +790,52 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('fails if no event can be read, and names one', async () => {
-      feeds.server.answer(({ url }: Asked) =>
-        url.endsWith('/manifest.json')
-          ? { body: JSON.stringify({ [uuid(1)]: { timestamp: '1' }, [uuid(2)]: { timestamp: '1' } }) }
-          : { status: 403 },
-      );
+    it.each([
+      [
+        500,
+        4,
+        `3 events in a row cannot be read; ${uuid(4)}: an event in the manifest is answered with HTTP 500`,
+      ],
+      [401, 2, 'the source rejects the credentials (HTTP 401)'],
+    ])(
+      'fails if the server answers events with %d, at once or after three',
+      async (status, requests, error) => {
+        let isWell = true;
+        feeds.server.answer(({ url }: Asked) => {
+          const listed = isWell ? [1] : [1, 2, 3, 4, 5, 6];
+          if (url.endsWith('/manifest.json'))
+            return {
+              body: JSON.stringify(Object.fromEntries(listed.map((n) => [uuid(n), { timestamp: '1' }]))),
+            };
+          return isWell ? { body: `\ufeff${JSON.stringify(event(1, '1780000000'))}` } : { status };
+        });
+        const id = await feeds.add({ kind: 'misp', address: `${feeds.server.address}/feed` });
+        expect((await feeds.run(id)).counts).toMatchObject({ new: 1 });
+        isWell = false;
+        feeds.server.asked.length = 0;
+        expect((await feeds.run(id)).error).toBe(error);
+        expect(feeds.server.asked).toHaveLength(requests);
+      },
+    );
+
+    it('reports a refused event also if nothing else has changed', async () => {
+      let listed = [1];
+      feeds.server.answer(({ url }: Asked) => {
+        if (url.endsWith('/manifest.json'))
+          return {
+            body: JSON.stringify(Object.fromEntries(listed.map((n) => [uuid(n), { timestamp: '1' }]))),
+          };
+        return url.includes(uuid(1)) ? { body: JSON.stringify(event(1, '1780000000')) } : { status: 403 };
+      });
       const id = await feeds.add({ kind: 'misp', address: `${feeds.server.address}/feed` });
-      expect((await feeds.run(id)).error).toBe(
-        `no event can be read; ${uuid(1)}: an event in the manifest is answered with HTTP 403`,
-      );
+      await feeds.run(id);
+      listed = [1, 2];
+      const { error, counts } = await feeds.run(id);
+      expect(error).toBeNull();
+      expect(counts).toMatchObject({
+        others: { rejected: 1 },
+        reasons: { 'an event in the manifest is answered with HTTP 403': 1 },
+      });
     });
 
     it.each([
