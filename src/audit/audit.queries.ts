@@ -3,6 +3,7 @@ import type { Db } from '../db/database.ts';
 import { likeContains } from '../db/expressions.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Principal } from '../db/visibility.ts';
+import { wellFormed } from '../model/text.ts';
 import type { AuditAction } from './audit.schema.ts';
 
 /** Actor, address and time of a change. */
@@ -60,9 +61,7 @@ export async function writeAudit(
 
 /** Returns a value as JSON that PostgreSQL accepts: half a surrogate pair is replaced, as it is in columns of text. */
 function asJson(value: unknown): string {
-  return JSON.stringify(value, (_, item: unknown) =>
-    typeof item === 'string' ? item.replace(/\p{Surrogate}/gu, '\ufffd') : item,
-  );
+  return JSON.stringify(value, (_, item: unknown) => (typeof item === 'string' ? wellFormed(item) : item));
 }
 
 export interface AuditFilters {

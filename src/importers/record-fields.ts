@@ -4,6 +4,7 @@
  */
 
 import type { NormalizeResult } from '../model/normalize-address.ts';
+import { wellFormed } from '../model/text.ts';
 import type { IndicatorType, RelationshipType, Tlp } from '../model/vocabulary.ts';
 import { parseDate } from './dates.ts';
 import type { IndicatorRecord, RejectedRecord, RelationshipRecord } from './importer.ts';
@@ -12,8 +13,6 @@ import type { IndicatorRecord, RejectedRecord, RelationshipRecord } from './impo
 export class RecordRejected extends Error {
   override name = 'RecordRejected';
 }
-
-const LONE_SURROGATE = /\p{Surrogate}/gu;
 
 export type Fields = Record<string, unknown>;
 
@@ -39,7 +38,7 @@ export function listOf(value: unknown): unknown[] | null {
  */
 export function textOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
-  const text = value.replaceAll('\u0000', '').replace(LONE_SURROGATE, '\ufffd').trim();
+  const text = wellFormed(value.replaceAll('\u0000', '')).trim();
   return text === '' ? null : text;
 }
 

@@ -23,6 +23,11 @@ export function readText(raw: string): { text: string } | { rejected: string } {
   return { text };
 }
 
+/** Returns a text with halves of surrogate pairs replaced, which PostgreSQL does not store. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
 /**
  * Returns a name for URLs: lower-case ASCII letters, digits and single hyphens; at most 80 long, never empty.
  * It derives from the name alone: avoiding collisions would disclose hidden objects. Ids distinguish objects.

@@ -17,7 +17,13 @@ export async function findSources(db: Db): Promise<StoredSource[]> {
 
 /** @param id any text */
 export async function findStoredSource(db: Db, id: string): Promise<StoredSource | undefined> {
-  return (await findSourcesCalled(db, id)).find((source) => source.id === id);
+  const row = await db
+    .selectFrom('source')
+    .selectAll()
+    .where('removal', 'is', null)
+    .where(sql<string>`id::text`, '=', id)
+    .executeTakeFirst();
+  return row && toStored(row);
 }
 
 /** Returns the sources that have this name or this id. */

@@ -73,7 +73,7 @@ const OF_ALL: readonly number[] = [401, 429];
 async function isJson(path: string): Promise<boolean> {
   if ((await sizeOf(path)) > MAX_PAGE_BYTES) return true;
   try {
-    JSON.parse(withoutBom(await readFile(path, 'utf8')));
+    await readJson(path);
     return true;
   } catch {
     return false;
@@ -83,7 +83,7 @@ async function isJson(path: string): Promise<boolean> {
 async function readManifest(path: string): Promise<Map<string, string>> {
   let manifest: unknown;
   try {
-    manifest = JSON.parse(withoutBom(await readFile(path, 'utf8')));
+    manifest = await readJson(path);
   } catch {
     throw new FeedRunError('manifest.json is not JSON');
   }
@@ -94,8 +94,10 @@ async function readManifest(path: string): Promise<Map<string, string>> {
   return new Map(events.map(([uuid, event]) => [uuid, String(isRecord(event) ? event.timestamp : '')]));
 }
 
-/** A byte order mark is no part of JSON (RFC 8259 §8.1), and may be ignored. */
-const withoutBom = (text: string) => text.replace(/^\ufeff/, '');
+/** Parses a file without its byte order mark, which is no part of JSON (RFC 8259 §8.1). */
+async function readJson(path: string): Promise<unknown> {
+  return JSON.parse(new TextDecoder().decode(await readFile(path)));
+}
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

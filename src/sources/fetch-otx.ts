@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { httpUrl } from '../model/normalize-url.ts';
 import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
-import { notLaterThan } from './fetch-taxii.ts';
-import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
+import { FeedRunError, type FetchContext, type Fetched, type FetchedFile, notLaterThan } from './fetching.ts';
 
 const PAGE_SIZE = '20';
 const MAX_PAGES = 10_000;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
-import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
+import { FeedRunError, type FetchContext, type Fetched, type FetchedFile, notLaterThan } from './fetching.ts';
 
 /** The media type of TAXII 2.1 (§1.6.8.1). */
 const MEDIA_TYPE = 'application/taxii+json;version=2.1';
@@ -77,11 +77,6 @@ async function readEnvelope(path: string, page: number) {
     nextPage: typeof next === 'string' && next !== '' ? next : null,
     holdsObjects: Array.isArray(objects) && objects.length > 0,
   };
-}
-
-/** A date in the future, of a clock that was wrong, would leave out what is added until then. */
-export function notLaterThan(date: string | null, now: Date): string | null {
-  return date !== null && Date.parse(date) > now.getTime() ? now.toISOString() : date;
 }
 
 function dateOf(header: string | undefined): string | null {

@@ -106,3 +106,8 @@ async function startOf(path: string): Promise<Buffer> {
 }
 
 export const sizeOf = async (path: string) => (await stat(path)).size;
+
+/** A date in the future, of a clock that was wrong, would leave out what is added until then. */
+export function notLaterThan(date: string | null, now: Date): string | null {
+  return date !== null && Date.parse(date) > now.getTime() ? now.toISOString() : date;
+}

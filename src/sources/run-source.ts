@@ -4,14 +4,8 @@ import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import { forgetHoldsOfSource } from '../feeds/feed-guards.queries.ts';
 import { recordDayCounts } from '../feeds/feed-guards.ts';
-import {
-  type Importer,
-  type ImportRecord,
-  type IndicatorRecord,
-  UnreadableInput,
-} from '../importers/importer.ts';
+import { type Importer, type ImportRecord, UnreadableInput } from '../importers/importer.ts';
 import type { OpenImporter } from '../importers/parser-threads.ts';
-import { fileInput } from '../importers/recognize.ts';
 import type { AssertLease } from '../imports/import-context.ts';
 import { createCounts, type ImportCounts, type WidestNetworks } from '../imports/import-context.ts';
 import { importFiles } from '../imports/imports.service.ts';
@@ -31,8 +25,9 @@ import {
   takeLease,
   writeOutcome,
 } from './feeds.queries.ts';
-import { FeedRunError, type Fetched, type FetchedFile } from './fetching.ts';
+import { FeedRunError, type Fetched } from './fetching.ts';
 import type { Counts, DelistingCounts, FetchState, RunCounts, StoredSource } from './source-settings.ts';
+import { type Copy, inputOf, validateFeed } from './validate-feed.ts';
 
 export interface RunDeps {
   db: Db;
@@ -278,15 +273,6 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
 
 const NO_DELISTING: DelistingCounts = { left: 0, heldBack: 0, heldBackFeeds: [], unguardedFeeds: [] };
 
-/** The indicators in a complete copy of a source. */
-interface Copy {
-  /** Whether it is a snapshot list: `ids` then contains all its indicators, not only those stated without a date. */
-  members: boolean;
-  ids: Set<string>;
-  /** Ids that occur in several records, which are the complete statement only together. */
-  repeated: Set<string>;
-}
-
 /** Returns the importer, which marks records that are the complete undated statement about their indicator. */
 function markCompleteStatements(importer: Importer, { repeated }: Copy): Importer {
   function* markIn(part: Iterable<ImportRecord>) {
@@ -321,68 +307,6 @@ async function rejectShrink(db: Db, source: StoredSource, present: ReadonlySet<s
     `the list shrank from ${members} to ${present.size} members; to accept that: tipline sources run "${source.name}" --allow-shrink`,
   );
 }
-
-const inputOf = ({ label, path }: FetchedFile) => fileInput({ fileName: label, path });
-
-/** The number of rejected records up to which their share is not significant. */
-const FEW = 20;
-const MAX_REJECTED_SHARE = 0.5;
-
-/**
- * Parses all files and writes nothing: a feed whose content has become something else must not change anything. The
- * share of rejected records matters only in a complete copy: of the recent changes, most may be of kinds that are not
- * stored.
- * @param copy collects the ids of the indicators
- * @throws {UnreadableInput} or {FeedRunError} with the reason
- */
-async function validateFeed(
-  importer: Importer,
-  { files, whole }: Fetched,
-  copy: Copy | null,
-  signal: AbortSignal,
-): Promise<void> {
-  let [accepted, rejected] = [0, 0];
-  const reasons = new Map<string, number>();
-  for (const file of files) {
-    signal.throwIfAborted();
-    for await (const part of importer.read(inputOf(file))) {
-      signal.throwIfAborted();
-      for (const record of part) {
-        const reason = unusableBecause(record);
-        if (reason === undefined) accepted++;
-        else {
-          rejected++;
-          if (reasons.size < 1000) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-        }
-        if (record.kind === 'indicator' && reason === undefined && copy) noteIn(copy, record);
-      }
-    }
-  }
-  const tooMany = rejected > FEW && rejected > (accepted + rejected) * MAX_REJECTED_SHARE;
-  if (!whole || (!tooMany && (accepted > 0 || rejected === 0))) return;
-  const [reason] = [...reasons].sort(([, a], [, b]) => b - a)[0] ?? [''];
-  throw new FeedRunError(
-    `${rejected} of ${accepted + rejected} records cannot be used, most often: ${reason}`,
-  );
-}
-
-/** Returns the reason why a record adds nothing to a list: it is rejected, or its source has withdrawn it; undefined: it does. */
-function unusableBecause(record: ImportRecord): string | undefined {
-  if (record.kind === 'rejected') return record.reason;
-  return record.kind === 'indicator' ? record.withdrawn : undefined;
-}
-
-function noteIn({ members, ids, repeated }: Copy, { type, normalized, statedAt }: IndicatorRecord): void {
-  if (!members && statedAt !== null) return;
-  // As one piece of memory: an id that is joined of parts keeps each of them, which is four times as much.
-  const id = Buffer.from(indicatorId(type, normalized), 'latin1').toString('latin1');
-  if (ids.has(id)) repeated.add(id);
-  else if (ids.size < MAX_MEMBERS) ids.add(id);
-  else throw new FeedRunError(`the list has more than ${MAX_MEMBERS} indicators`);
-}
-
-/** The maximum number of indicators of a complete copy, whose ids are in memory: some 100 bytes each. */
-const MAX_MEMBERS = 5_000_000;
 
 function countsOf({ kinds, hidden }: ImportCounts): Omit<RunCounts, keyof DelistingCounts> {
   const counts = { ...none(), hidden, others: none(), reasons: {} as Record<string, number> };
