@@ -58,7 +58,7 @@ function endWithin(text: string, most: number): number {
   return text.length;
 }
 
-/** Returns what a client copied from an answer, without its marks; marks with nothing between them are no empty text. */
+/** Returns what a client copied from an answer, without its marks; marks around nothing stay. */
 export function unmarked(text: string): string {
   const trimmed = text.trim();
   if (!trimmed.startsWith(OPEN) || !trimmed.endsWith(CLOSE)) return text;

@@ -144,7 +144,7 @@ export async function writeSource(
 
 export interface RunOutcome {
   at: Date;
-  /** For when the run was scheduled. */
+  /** The time for which the run was scheduled. */
   dueAt: Date | null;
   nextRunAt: Date | null;
   /** null: the run succeeded. */

@@ -13,7 +13,7 @@ export interface AudienceState {
   at: number | null;
   /** That of the latest statement. */
   confidence: number;
-  /** The external ids under which the source refers to the object before this audience, sorted. */
+  /** The external ids that the source states for this audience, sorted. */
   externalIds: string[];
   /** The aliases include the object's own name. */
   columns: Columns;

@@ -9,7 +9,7 @@ export interface EntityStatement {
   /** The entity that the object belongs to so far; null: a new object. */
   entityId: string | null;
   sourceName: string;
-  /** The external ids under which this source refers to the object before the audience of the statement, sorted. */
+  /** The external ids under which this source refers to the object, for the audience of the statement; sorted. */
   externalIds: string[];
   /** When the statement was first imported. */
   firstImportedAt: Date;
@@ -23,7 +23,7 @@ export function uuidIn(externalId: string): string | undefined {
   return UUID.exec(externalId)?.[1];
 }
 
-/** Returns the external ids before every audience, also a narrower one than that of the statement. */
+/** Returns the external ids for all audiences, also for narrower ones than that of the statement. */
 export function allExternalIds({ externalIds, state: { parts = [] } }: EntityStatement): string[] {
   return [...new Set([...externalIds, ...parts.flatMap((part) => part.externalIds)])];
 }
