@@ -54,6 +54,24 @@ onEveryEngine((engine) => {
       expect(await names('?active=false')).toEqual(['alpha', 'Beta']);
     });
 
+    it('finds actors by a part of the name, of an alias or of the ATT&CK id, ignoring case', async () => {
+      expect(await names('?q=ZEB')).toEqual(['Zebra']);
+      expect(await names('?q=apt10')).toEqual(['menuPass']);
+      expect(await names('?q=G0045')).toEqual(['menuPass']);
+      expect(await names('?q=e%25')).toEqual([]);
+      expect(await names('?q=a&active=false')).toEqual(['alpha', 'Beta']);
+      expect((await tipline.get('/api/v1/actors?q=')).statusCode).toBe(400);
+    });
+
+    it('finds actors by what they use, unless the technique is above the TLP ceiling', async () => {
+      const key = await tipline.newKey({ tlpCeiling: 'GREEN' });
+      for (const used of ['plugx', 'S0013', 'PowerShell', 't1059.001', 'CertUtil'])
+        expect(await names(`?uses=${used}`)).toEqual(['menuPass']);
+      expect(await names('?uses=plug')).toEqual([]);
+      expect(await names('?uses=T1003')).toEqual(['menuPass']);
+      expect(await names('?uses=T1003', key)).toEqual([]);
+    });
+
     it("excludes actors above the key's TLP ceiling, also from the total", async () => {
       const key = await tipline.newKey({ tlpCeiling: 'AMBER_STRICT' });
       expect(await names('', key)).toEqual(['alpha', 'Beta', 'menuPass', 'Zebra']);

@@ -11,7 +11,12 @@ onEveryEngine((engine) => {
     beforeAll(async () => {
       tipline = await startHarness(engine);
       await tipline.load([
-        campaignRecord('Current', { externalIds: ['c'], startDate: daysAgo(400), endDate: daysAgo(90) }),
+        campaignRecord('Current', {
+          externalIds: ['c'],
+          aliases: ['Nobelium run'],
+          startDate: daysAgo(400),
+          endDate: daysAgo(90),
+        }),
         campaignRecord('Sleeping', { startDate: daysAgo(365) }),
         campaignRecord('Over', { startDate: daysAgo(366) }),
         campaignRecord('Unknown', { description: 'No dates.', confidence: 12 }),
@@ -52,6 +57,14 @@ onEveryEngine((engine) => {
       expect(new Set(found.map((campaign: { status: string }) => campaign.status))).toEqual(
         new Set([status]),
       );
+    });
+
+    it('finds campaigns by a part of the name or of an alias, ignoring case', async () => {
+      const named = async (query: string) => (await list(query)).map(({ name }: { name: string }) => name);
+      expect(await named('?q=SLEEP')).toEqual(['Sleeping']);
+      expect(await named('?q=nobelium')).toEqual(['Current']);
+      expect(await named('?q=nobelium&status=CONCLUDED')).toEqual([]);
+      expect(await named('?q=_')).toEqual([]);
     });
 
     it('lists a campaign under its pinned status', async () => {

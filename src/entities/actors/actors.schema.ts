@@ -121,7 +121,28 @@ const actorFilters = {
   ),
 };
 
-export const ActorQuery = Type.Object({ ...pageParameters(50, 200), ...actorFilters });
+export const ActorQuery = Type.Object({
+  ...pageParameters(50, 200),
+  ...actorFilters,
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'Case-insensitive substring of the name, of an alias or of the ATT&CK id, literally (no wildcards).',
+      examples: ['Fancy Bear'],
+    }),
+  ),
+  uses: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'Only actors that use the technique, malware or tool with this name or ATT&CK id, ignoring case.',
+      examples: ['T1003'],
+    }),
+  ),
+});
 
 export const ActorChangesQuery = Type.Object({ ...actorFilters, ...changeParameters });
 export const ActorChanges = changesOf('actor', Actor, 'ActorChanges');
@@ -130,14 +151,10 @@ export type ActorAnswer = Static<typeof Actor>;
 export type ActorDetailAnswer = Static<typeof ActorDetail>;
 
 const strict = { additionalProperties: false };
-const q = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
 
-/**
- * Lists actors by name. `q` is part of one of the names or of the ATT&CK id; `uses` is the name or ATT&CK id
- * of a technique or software that the actor uses.
- */
+/** Lists actors by name. */
 export const listActors = operation('GET /app/actors', {
-  query: Type.Object({ ...ActorQuery.properties, q, uses: q }, strict),
+  query: Type.Object(ActorQuery.properties, strict),
   answer: Type.Object({
     data: Type.Array(Type.Object(Actor.properties)),
     page: Type.Integer(),

@@ -63,18 +63,28 @@ const campaignFilters = {
   status: Type.Optional(campaignStatus({ description: 'In this state.', examples: ['CONCLUDED'] })),
 };
 
-export const CampaignQuery = Type.Object({ ...pageParameters(50, 200), ...campaignFilters });
+export const CampaignQuery = Type.Object({
+  ...pageParameters(50, 200),
+  ...campaignFilters,
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Case-insensitive substring of the name or of an alias, literally (no wildcards).',
+      examples: ['Nearest Neighbor'],
+    }),
+  ),
+});
 
 export const CampaignChangesQuery = Type.Object({ ...campaignFilters, ...changeParameters });
 export const CampaignChanges = changesOf('campaign', Campaign, 'CampaignChanges');
 export type CampaignAnswer = Static<typeof Campaign>;
 
 const strict = { additionalProperties: false };
-const q = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
 
-/** Lists campaigns, the latest start first. `q` is part of one of the names. */
+/** Lists campaigns, the latest start first. */
 export const listCampaigns = operation('GET /app/campaigns', {
-  query: Type.Object({ ...CampaignQuery.properties, q }, strict),
+  query: Type.Object(CampaignQuery.properties, strict),
   answer: Type.Object({
     data: Type.Array(Type.Object(Campaign.properties)),
     page: Type.Integer(),

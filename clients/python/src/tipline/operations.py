@@ -1334,6 +1334,8 @@ class Operations:
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         active: Optional[bool] = None,
+        q: Optional[str] = None,
+        uses: Optional[str] = None,
         cache: Optional[Cache] = None,
     ) -> ActorList:
         """List threat actors.
@@ -1344,11 +1346,15 @@ class Operations:
         :param page: Page number.
         :param page_size: Items on a page.
         :param active: Only actors that are (not) active.
+        :param q: Case-insensitive substring of the name, of an alias or of the ATT&CK id, literally (no
+        wildcards).
+        :param uses: Only actors that use the technique, malware or tool with this name or ATT&CK id, ignoring
+        case.
         """
 
         return cast(ActorList, self._transport.json(
             "/api/v1/actors",
-            query={"page": page, "pageSize": page_size, "active": active},
+            query={"page": page, "pageSize": page_size, "active": active, "q": q, "uses": uses},
             cache=cache,
         ))
 
@@ -1357,6 +1363,8 @@ class Operations:
         *,
         page_size: int = 200,
         active: Optional[bool] = None,
+        q: Optional[str] = None,
+        uses: Optional[str] = None,
         cache: Optional[Cache] = None,
     ) -> Iterator[Actor]:
         """Yields the items of all pages of :meth:`list_actors`.
@@ -1367,6 +1375,8 @@ class Operations:
             page=page,
             page_size=page_size,
             active=active,
+            q=q,
+            uses=uses,
             cache=cache,
         )))
 
@@ -1443,6 +1453,7 @@ class Operations:
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         status: Optional[CampaignStatus] = None,
+        q: Optional[str] = None,
         cache: Optional[Cache] = None,
     ) -> CampaignList:
         """List campaigns.
@@ -1453,11 +1464,12 @@ class Operations:
         :param page: Page number.
         :param page_size: Items on a page.
         :param status: In this state.
+        :param q: Case-insensitive substring of the name or of an alias, literally (no wildcards).
         """
 
         return cast(CampaignList, self._transport.json(
             "/api/v1/campaigns",
-            query={"page": page, "pageSize": page_size, "status": status},
+            query={"page": page, "pageSize": page_size, "status": status, "q": q},
             cache=cache,
         ))
 
@@ -1466,6 +1478,7 @@ class Operations:
         *,
         page_size: int = 200,
         status: Optional[CampaignStatus] = None,
+        q: Optional[str] = None,
         cache: Optional[Cache] = None,
     ) -> Iterator[Campaign]:
         """Yields the items of all pages of :meth:`list_campaigns`.
@@ -1476,6 +1489,7 @@ class Operations:
             page=page,
             page_size=page_size,
             status=status,
+            q=q,
             cache=cache,
         )))
 
@@ -1505,6 +1519,7 @@ class Operations:
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         status: Optional[CampaignStatus] = None,
+        q: Optional[str] = None,
         cache: Optional[Cache] = None,
     ) -> CampaignList:
         """List the campaigns of an actor.
@@ -1516,11 +1531,12 @@ class Operations:
         :param page: Page number.
         :param page_size: Items on a page.
         :param status: In this state.
+        :param q: Case-insensitive substring of the name or of an alias, literally (no wildcards).
         """
 
         return cast(CampaignList, self._transport.json(
             f"/api/v1/actors/{segment(id)}/campaigns",
-            query={"page": page, "pageSize": page_size, "status": status},
+            query={"page": page, "pageSize": page_size, "status": status, "q": q},
             cache=cache,
         ))
 
@@ -1530,6 +1546,7 @@ class Operations:
         *,
         page_size: int = 200,
         status: Optional[CampaignStatus] = None,
+        q: Optional[str] = None,
         cache: Optional[Cache] = None,
     ) -> Iterator[Campaign]:
         """Yields the items of all pages of :meth:`list_actor_campaigns`.
@@ -1541,6 +1558,7 @@ class Operations:
             page=page,
             page_size=page_size,
             status=status,
+            q=q,
             cache=cache,
         )))
 
@@ -1551,6 +1569,8 @@ class Operations:
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         active: Optional[bool] = None,
+        q: Optional[str] = None,
+        uses: Optional[str] = None,
         cache: Optional[Cache] = None,
     ) -> ActorList:
         """List the actors of a campaign.
@@ -1562,11 +1582,15 @@ class Operations:
         :param page: Page number.
         :param page_size: Items on a page.
         :param active: Only actors that are (not) active.
+        :param q: Case-insensitive substring of the name, of an alias or of the ATT&CK id, literally (no
+        wildcards).
+        :param uses: Only actors that use the technique, malware or tool with this name or ATT&CK id, ignoring
+        case.
         """
 
         return cast(ActorList, self._transport.json(
             f"/api/v1/campaigns/{segment(id)}/actors",
-            query={"page": page, "pageSize": page_size, "active": active},
+            query={"page": page, "pageSize": page_size, "active": active, "q": q, "uses": uses},
             cache=cache,
         ))
 
@@ -1576,6 +1600,8 @@ class Operations:
         *,
         page_size: int = 200,
         active: Optional[bool] = None,
+        q: Optional[str] = None,
+        uses: Optional[str] = None,
         cache: Optional[Cache] = None,
     ) -> Iterator[Actor]:
         """Yields the items of all pages of :meth:`list_campaign_actors`.
@@ -1587,6 +1613,8 @@ class Operations:
             page=page,
             page_size=page_size,
             active=active,
+            q=q,
+            uses=uses,
             cache=cache,
         )))
 

@@ -1483,6 +1483,10 @@ export interface ListActorsQuery {
   pageSize?: number | undefined;
   /** Only actors that are (not) active. */
   active?: boolean | undefined;
+  /** Case-insensitive substring of the name, of an alias or of the ATT&CK id, literally (no wildcards). */
+  q?: string | undefined;
+  /** Only actors that use the technique, malware or tool with this name or ATT&CK id, ignoring case. */
+  uses?: string | undefined;
 }
 
 /** The query of {@link Operations.listCampaignChanges}. */
@@ -1506,6 +1510,8 @@ export interface ListCampaignsQuery {
   pageSize?: number | undefined;
   /** In this state. */
   status?: CampaignStatus | undefined;
+  /** Case-insensitive substring of the name or of an alias, literally (no wildcards). */
+  q?: string | undefined;
 }
 
 /** The query of {@link Operations.listActorCampaigns}. */
@@ -1516,6 +1522,8 @@ export interface ListActorCampaignsQuery {
   pageSize?: number | undefined;
   /** In this state. */
   status?: CampaignStatus | undefined;
+  /** Case-insensitive substring of the name or of an alias, literally (no wildcards). */
+  q?: string | undefined;
 }
 
 /** The query of {@link Operations.listCampaignActors}. */
@@ -1526,6 +1534,10 @@ export interface ListCampaignActorsQuery {
   pageSize?: number | undefined;
   /** Only actors that are (not) active. */
   active?: boolean | undefined;
+  /** Case-insensitive substring of the name, of an alias or of the ATT&CK id, literally (no wildcards). */
+  q?: string | undefined;
+  /** Only actors that use the technique, malware or tool with this name or ATT&CK id, ignoring case. */
+  uses?: string | undefined;
 }
 
 /** The query of {@link Operations.listActorReports}. */
