@@ -13,6 +13,7 @@ export const RELATIONS = [
   'same-file',
   'in-network',
   'parent-domain',
+  'url-scheme',
   'url-host',
   'url-prefix',
   'email-domain',
@@ -123,6 +124,8 @@ export function visitCandidates(
     if (host !== null) visitHost(host, 'email-domain', visit);
   } else if (type === 'URL') {
     const parts = urlParts(normalized);
+    const other = withOtherScheme(normalized, parts);
+    if (other !== null) visit('url-scheme', 'URL', other);
     visitPrefixes(normalized, parts, visit);
     const bare = withoutUser(normalized);
     if (bare !== normalized) {
@@ -164,6 +167,16 @@ function visitHost({ type, normalized }: Host, relation: Relation, visit: Visit)
 /** The networks around an address or network, the smallest first. */
 function visitNetworks({ type, normalized }: AddressValue, lengths: PrefixLengths, visit: Visit): void {
   for (const block of blocksAround(normalized, lengths.get(type) ?? [])) visit('in-network', type, block);
+}
+
+/**
+ * Returns a URL of HTTP as the same one of HTTPS, and the other way round: lists often leave the scheme out, which is then read as http.
+ * null for other schemes and where a port is named, which only one of the two speaks.
+ */
+function withOtherScheme(url: string, { scheme, port }: UrlParts): string | null {
+  if (port !== null) return null;
+  if (scheme === 'http') return `https${url.slice(4)}`;
+  return scheme === 'https' ? `http${url.slice(5)}` : null;
 }
 
 /** Returns a normalized URL without the user name and password before its host: they do not change what is fetched. */

@@ -85,6 +85,17 @@ onEveryEngine((engine) => {
       ]);
     });
 
+    it('finds a URL that is listed with the other one of http and https, which matches without its scheme', async () => {
+      await harness.load([indicatorRecord('URL', 'without-scheme.example/login.php')]);
+      const results = await lookUp([
+        'https://without-scheme.example/login.php',
+        'https://without-scheme.example:8443/login.php',
+      ]);
+      expect(results.map(matchesOf)).toEqual([['url-scheme http://without-scheme.example/login.php'], []]);
+      const listed = await lookUp(['https://without-scheme.example/login.php'], '&related=false');
+      expect(listed.map(matchesOf)).toEqual([[]]);
+    });
+
     it('finds values whose form identifies no type, too', async () => {
       const values = [
         ['FILENAME', 'setup.exe'],

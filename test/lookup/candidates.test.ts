@@ -58,6 +58,7 @@ describe('the candidates of a value', () => {
       'http://203.0.113.7/',
       [
         'exact URL http://203.0.113.7/',
+        'url-scheme URL https://203.0.113.7/',
         'url-host IPV4 203.0.113.7',
         'in-network IPV4 203.0.113.0/24',
         'in-network IPV4 203.0.0.0/8',
@@ -67,16 +68,19 @@ describe('the candidates of a value', () => {
       'http://[2001:db8::7]/?a',
       [
         'exact URL http://[2001:db8::7]/?a',
+        'url-scheme URL https://[2001:db8::7]/?a',
         'url-prefix URL http://[2001:db8::7]/',
         'url-host IPV6 2001:db8::7',
         'in-network IPV6 2001:db8::/64',
       ],
     ],
-    ['http://localhost/', ['exact URL http://localhost/']],
+    ['http://localhost/', ['exact URL http://localhost/', 'url-scheme URL https://localhost/']],
+    ['ftp://localhost/', ['exact URL ftp://localhost/']],
     [
       'https://www.bank.com@evil.com/a/login?id=a@b',
       [
         'exact URL https://www.bank.com@evil.com/a/login?id=a@b',
+        'url-scheme URL http://www.bank.com@evil.com/a/login?id=a@b',
         'url-prefix URL https://www.bank.com@evil.com/a/login',
         'url-prefix URL https://www.bank.com@evil.com/a/',
         'url-prefix URL https://www.bank.com@evil.com/a',

@@ -4,6 +4,7 @@ import { sentenceCase } from './format.ts';
 type Relation = ApiItem<'POST /app/lookup'>['matches'][number]['relation'];
 
 const RELATION_NAMES: Partial<Record<Relation, string>> = {
+  'url-scheme': 'Other scheme',
   'url-host': 'Host',
   'url-prefix': 'URL prefix',
   'email-domain': 'E-mail domain',
