@@ -127,7 +127,7 @@ async function fromEmbedded(config: Config, write: Write, commit: Commit): Promi
   const database = await openPresentStore(config);
   try {
     const manifest = await withEmbeddedCopy(database.db, config.dataDirectory, async (pgdata) => {
-      const session = await openEmbeddedSession(pgdata);
+      const session = await openEmbeddedSession(pgdata, true);
       try {
         return await write(session);
       } finally {

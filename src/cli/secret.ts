@@ -1,10 +1,11 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { ConfigError } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
+import { flush } from '../db/embedded/flush.ts';
 import { type SecretBox, secretBox } from '../secrets/secret-box.ts';
 import { UsageError } from './options.ts';
 
@@ -31,9 +32,10 @@ async function readSecret(config: SecretSettings): Promise<string> {
 /** Creates the file atomically: of two processes that start at the same time, both read the file of the first. */
 async function makeSecret(path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
-  await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
+  await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true });
   try {
     await link(draft, path);
+    flush(dirname(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {

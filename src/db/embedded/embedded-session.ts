@@ -5,9 +5,12 @@ import { connectionOf, openPglite } from './pglite.ts';
 /** Bytes of rows that are copied by one statement: PGlite holds the result of a COPY as a whole. */
 const STEP_BYTES = 4 * 1024 * 1024;
 
-/** Opens an embedded database in a directory that no other process uses, on the calling thread, to copy its tables. */
-export async function openEmbeddedSession(directory: string): Promise<Session> {
-  const pglite = await openPglite(directory);
+/**
+ * Opens an embedded database in a directory that no other process uses, on the calling thread, to copy its tables.
+ * @param isDiscarded see `openPglite`
+ */
+export async function openEmbeddedSession(directory: string, isDiscarded = false): Promise<Session> {
+  const pglite = await openPglite(directory, undefined, isDiscarded);
   const { query } = connectionOf(pglite);
   const db = singleConnection({ query });
   await pglite.exec(COPY_SETTINGS);

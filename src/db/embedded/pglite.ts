@@ -1,7 +1,10 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import type { PGlite } from '@electric-sql/pglite';
+import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import type { QueryRows } from '../database.ts';
 import { CRASHED } from './client.ts';
+import { flush, flushDirectory } from './flush.ts';
 import type { Connection } from './thread-connection.ts';
 
 const INT8 = 20;
@@ -29,8 +32,32 @@ export async function connectPglite(directory?: string, snapshot?: Blob): Promis
   return connectionOf(await openPglite(directory, snapshot));
 }
 
-/** The same as PGlite's own interface. */
-export async function openPglite(directory?: string, snapshot?: Blob): Promise<PGlite> {
+/**
+ * The same as PGlite's own interface. Commits are flushed to the disk.
+ * @param isDiscarded whether the directory is deleted afterwards, so that nothing needs to be flushed
+ */
+export async function openPglite(directory?: string, snapshot?: Blob, isDiscarded = false): Promise<PGlite> {
+  if (directory === undefined) return start({ ...(snapshot && { loadDataDir: snapshot }) }, false);
+  if (isDiscarded) return start({ dataDir: directory }, false);
+  const { DurableFiles } = await import('./durable-files.ts');
+  // A database that was being made when its process ended has no data yet: it is made anew.
+  const unfinished = `${directory}.unfinished`;
+  if (existsSync(unfinished)) rmSync(directory, { recursive: true, force: true });
+  const isNew = !existsSync(join(directory, 'PG_VERSION'));
+  if (isNew) {
+    writeFileSync(unfinished, '');
+    flush(dirname(directory));
+  }
+  const pglite = await start({ fs: new DurableFiles(directory) }, true);
+  if (isNew) {
+    flushDirectory(directory);
+    rmSync(unfinished);
+    flush(dirname(directory));
+  }
+  return pglite;
+}
+
+async function start(files: PGliteOptions, isDurable: boolean): Promise<PGlite> {
   // Loaded here, because a server on PostgreSQL does not need it.
   const [{ PGlite }, { pg_trgm }] = await Promise.all([
     import('@electric-sql/pglite'),
@@ -38,11 +65,13 @@ export async function openPglite(directory?: string, snapshot?: Blob): Promise<P
   ]);
   setFlagsFromString(`--wasm-tiering-budget=${OPTIMIZED_AFTER_BYTES}`);
   return PGlite.create({
-    ...(directory ? { dataDir: directory } : {}),
-    ...(snapshot ? { loadDataDir: snapshot } : {}),
+    ...files,
     extensions: { pg_trgm },
+    // PGlite's own have -F, which turns fsync off: the latter of two settings is used.
     startParams: [
       ...PGlite.defaultStartParams,
+      ...['-c', `fsync=${isDurable ? 'on' : 'off'}`],
+      ...['-c', 'wal_sync_method=fsync'],
       ...['-c', `shared_buffers=${SHARED_BUFFERS}`],
       ...['-c', `maintenance_work_mem=${MAINTENANCE_MEMORY}`],
     ],
