@@ -14,9 +14,18 @@ function parseNetwork(text: string): Network {
   return [address.toIPv4Address(), bits - MAPPED_BITS];
 }
 
+const parsedNetworks = new WeakMap<readonly string[], Network[]>();
+
+/** Lists of networks belong to the configuration or to a key, so each is parsed once. */
+function parseNetworks(networks: readonly string[]): Network[] {
+  const parsed = parsedNetworks.get(networks) ?? networks.map(parseNetwork);
+  parsedNetworks.set(networks, parsed);
+  return parsed;
+}
+
 export function inNetworks(address: string, networks: readonly string[]): boolean {
   const parsed = parseAddress(address);
-  return parsed !== null && networks.some((network) => contains(parseNetwork(network), parsed));
+  return parsed !== null && parseNetworks(networks).some((network) => contains(network, parsed));
 }
 
 function contains([network, bits]: Network, address: Address): boolean {
@@ -29,10 +38,13 @@ function parseAddress(text: string): Address | null {
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : null;
 }
 
+/** Of a client whose address is not known: it is in no network. */
+const UNKNOWN = 'unknown';
+
 /**
  * Returns the client's address: the socket's, unless that is a trusted proxy; then the rightmost hop of
- * X-Forwarded-For that is not a trusted proxy. A hop that is not an address ends the search: hops to the left of
- * it cannot be trusted.
+ * X-Forwarded-For that is not a trusted proxy. A hop that is no address ends the search with `unknown`: hops to the left of
+ * it cannot be trusted, and the proxy is not the client.
  */
 export function clientAddress(
   socketAddress: string,
@@ -43,11 +55,18 @@ export function clientAddress(
   if (trustedProxies.length === 0 || forwardedFor === undefined) return client;
   for (const hop of forwardedFor.split(',').reverse()) {
     if (!inNetworks(client, trustedProxies)) return client;
-    const address = parseAddress(hop);
-    if (address === null) return client;
-    client = address.toString();
+    client = addressOfHop(hop.trim()) ?? UNKNOWN;
   }
   return client;
+}
+
+/** Reads an address written in full, perhaps with a port, as Azure Application Gateway and IIS send it: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+function addressOfHop(hop: string): string | null {
+  const [, ipv4] = /^([\d.]+)(?::\d{1,5})?$/.exec(hop) ?? [];
+  if (ipv4 !== undefined) return ipaddr.IPv4.isValidFourPartDecimal(ipv4) ? ipv4 : null;
+  const [, bracketed] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop) ?? [];
+  const ipv6 = bracketed ?? hop;
+  return ipaddr.IPv6.isValid(ipv6) ? (parseAddress(ipv6)?.toString() ?? null) : null;
 }
 
 /**

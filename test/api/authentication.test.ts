@@ -188,6 +188,23 @@ onEveryEngine((engine) => {
       expect(await from('198.51.100.1', { 'x-forwarded-for': '192.0.2.9' })).toBe(403);
     });
 
+    it('refuses a key of the network of the proxy where the proxy does not name the client', async () => {
+      const behind = await startHarness(engine, { trustedProxies: ['127.0.0.1'] });
+      const key = await behind.newKey({ networks: ['127.0.0.0/8'] });
+      const from = async (forwarded: string) =>
+        (await behind.get(LIST, { key, headers: { 'x-forwarded-for': forwarded } })).statusCode;
+      expect(await from('127.0.0.9')).toBe(200);
+      for (const hop of [
+        '203.0.113.9',
+        '203.0.113.9:51234',
+        '[2001:db8::9]:4711',
+        'unknown',
+        '"203.0.113.9"',
+      ])
+        expect([hop, await from(hop)]).toEqual([hop, 403]);
+      await behind.close();
+    });
+
     it('counts requests from other networks apart, so that these use up none of the key', async () => {
       const limited = await startHarness(engine, { rateLimit: { limit: 2, windowSeconds: 60 } });
       const key = await limited.newKey({ networks: ['192.0.2.0/24'] });
