@@ -11,6 +11,11 @@ const GLOBAL_UNICAST: Network = ipaddr.parseCIDR('2000::/3');
 // Both reach the IPv4 address in their last 32 bits: RFC 4291 §2.5.5.2, and RFC 6052 where the network has a
 // NAT64.
 const IPV4_INSIDE: Network[] = ['::ffff:0:0/96', '64:ff9b::/96'].map((text) => ipaddr.parseCIDR(text));
+/**
+ * Public by its form, but within Azure it leads to the host of the virtual machine, which hands out its
+ * extensions' settings and certificates. The metadata services of other clouds have non-public addresses.
+ */
+const AZURE_PLATFORM = '168.63.129.16';
 
 /**
  * Parses networks in CIDR notation and single addresses.
@@ -42,7 +47,7 @@ export function mayConnect(address: string, allowedNetworks: readonly Network[])
 }
 
 function isPublic(address: Address): boolean {
-  if (address.range() !== 'unicast') return false;
+  if (address.range() !== 'unicast' || address.toString() === AZURE_PLATFORM) return false;
   return address instanceof ipaddr.IPv4 || (contains(GLOBAL_UNICAST, address) && !isIsatap(address));
 }
 
