@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ConstantBackoff, ExponentialBackoff, handleWhen, type IBackoff, retry } from 'cockatiel';
+import { ExponentialBackoff, type IBackoff } from 'cockatiel';
 import { OutboundError } from './outbound-error.ts';
 
 export interface RetryOptions {
@@ -11,6 +11,8 @@ export interface RetryOptions {
   firstDelayMs?: number;
   /** Longest delay; 30 seconds by default. */
   maxDelayMs?: number;
+  /** Returns the time that is left for delays and attempts, in milliseconds; unlimited by default. */
+  timeLeft?: () => number;
   signal?: AbortSignal;
   /** Waits for a delay; tests pass one that does not wait. */
   pause?: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>;
@@ -30,7 +32,9 @@ const BUSY = new Set([502, 503, 504]);
 /**
  * Calls `attempt` until it succeeds, `attempts` times at most; the last response or failure is the result.
  * Only transient failures are retried: unreachable, timeout, broken_transfer and, if requested, a busy
- * server. If a server asks for more than the longest delay, its response is the result.
+ * server. If a server asks for more than the longest delay, its response is the result. Without time for the
+ * next delay there is no further attempt, and a response counts more than the timeout of an attempt after it,
+ * which had only the time that was left.
  * @throws the error of the last attempt; OutboundError `aborted` when the signal ends a delay
  */
 export async function withRetry<T extends Answer>(
@@ -38,30 +42,44 @@ export async function withRetry<T extends Answer>(
   options: RetryOptions,
 ): Promise<T> {
   const { attempts, busyStatuses = false, signal, pause = sleep, now = () => new Date() } = options;
-  const maxDelay = options.maxDelayMs ?? 30_000;
-  /** Delay that the last response asks for, in milliseconds. */
-  let wanted = 0;
-  const passing = handleWhen(
-    (error) => error instanceof OutboundError && PASSING.has(error.code),
-  ).orWhenResult((answer) => {
-    const { status, headers } = answer as T;
-    if (!busyStatuses || !(BUSY.has(status) || status === 429)) return false;
-    const at = retryAfter(headers, undefined, now());
-    wanted = at === null ? 0 : at.getTime() - now().getTime();
-    return wanted <= maxDelay && (at !== null || status !== 429);
+  const { maxDelayMs = 30_000, timeLeft = () => Number.POSITIVE_INFINITY } = options;
+  const delays = new ExponentialBackoff({
+    initialDelay: options.firstDelayMs ?? 1_000,
+    maxDelay: maxDelayMs,
   });
-  const delays = new ExponentialBackoff({ initialDelay: options.firstDelayMs ?? 1_000, maxDelay });
   let delay: IBackoff<unknown> | undefined;
-  // A signal cannot end cockatiel's own delay, so that is zero and ours precedes the attempt.
-  const policy = retry(passing, { maxAttempts: attempts - 1, backoff: new ConstantBackoff(0) });
-  return policy.execute(async (context) => {
-    if (context.attempt > 0) {
-      delay = delay === undefined ? delays.next() : delay.next(undefined);
-      await pause(Math.max(delay.duration, wanted), signal);
-      wanted = 0;
+  let busy: T | undefined;
+  for (let left = attempts - 1; ; left--) {
+    let failure: OutboundError | undefined;
+    let wanted = 0;
+    try {
+      const answer = await attempt();
+      const asked = busyStatuses ? delayOf(answer, now()) : null;
+      if (asked === null || asked > maxDelayMs) return answer;
+      busy = answer;
+      wanted = asked;
+    } catch (error) {
+      if (!(error instanceof OutboundError) || !PASSING.has(error.code)) throw error;
+      failure = error;
     }
-    return attempt();
-  }, signal);
+    delay = delay === undefined ? delays.next() : delay.next(undefined);
+    const pauseMs = Math.max(delay.duration, wanted);
+    const isLate = pauseMs >= timeLeft();
+    if (left <= 0 || isLate) {
+      const isCutShort = isLate && failure?.code === 'timeout';
+      if (busy !== undefined && (failure === undefined || isCutShort)) return busy;
+      throw failure;
+    }
+    await pause(pauseMs, signal);
+  }
+}
+
+/** Returns the delay that a busy server asks for, in milliseconds; null: the response is not to be retried. */
+function delayOf({ status, headers }: Answer, now: Date): number | null {
+  if (!BUSY.has(status) && status !== 429) return null;
+  const at = retryAfter(headers, undefined, now);
+  if (at !== null) return at.getTime() - now.getTime();
+  return status === 429 ? null : 0;
 }
 
 async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {

@@ -57,13 +57,15 @@ export async function downloadOne(
   const { outbound, credentials, directory, fetched, signal } = context;
   const maxBytes = Math.min(most, context.maxBytes - fetched.bytes);
   const end = performance.now() + TIMEOUT_MS;
+  const timeLeft = () => end - performance.now();
   const request = (): OutboundRequest => {
-    const timeoutMs = Math.max(1, end - performance.now());
+    const timeoutMs = Math.max(1, timeLeft());
     return { url, ...asking, credentials, maxBytes, timeoutMs, signal };
   };
   const download = await withRetry(() => outbound.download(request(), directory), {
     attempts: 3,
     busyStatuses: true,
+    timeLeft,
     signal,
   });
   if (download.status !== 304 && download.status !== 200)

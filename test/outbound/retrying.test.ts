@@ -90,6 +90,52 @@ describe('withRetry', () => {
     },
   );
 
+  describe('with a time limit', () => {
+    const busy = { status: 503, headers: {} };
+    /** Options whose pauses use up the time. */
+    const limited = (ms: number) => {
+      let left = ms;
+      const pause = async (milliseconds: number) => void (left -= milliseconds);
+      const use = (milliseconds: number) => void (left -= milliseconds);
+      return { use, options: { attempts: 3, busyStatuses: true, pause, timeLeft: () => left } };
+    };
+
+    it('returns the last response when no time is left for the next attempt', async () => {
+      const { options, use } = limited(10_000);
+      const attempt = vi.fn(async () => {
+        use(10_000);
+        return busy;
+      });
+      expect(await withRetry(attempt, options)).toEqual(busy);
+      expect(attempt).toHaveBeenCalledTimes(1);
+    });
+
+    it('returns the last response when the time ends during a later attempt', async () => {
+      const { options, use } = limited(300_000);
+      const attempt = vi.fn(async (): Promise<typeof busy> => {
+        use(300_000);
+        throw failing('timeout');
+      });
+      attempt.mockResolvedValueOnce(busy);
+      expect(await withRetry(attempt, options)).toEqual(busy);
+      expect(attempt).toHaveBeenCalledTimes(2);
+    });
+
+    it('throws the timeout when there was no response, or time was left', async () => {
+      const { options, use } = limited(300_000);
+      const attempt = vi.fn(async (): Promise<typeof busy> => {
+        use(300_000);
+        throw failing('timeout');
+      });
+      expect(await codeOf(withRetry(attempt, options))).toBe('timeout');
+      expect(attempt).toHaveBeenCalledTimes(1);
+      const unreachable = vi.fn(async (): Promise<typeof busy> => Promise.reject(failing('timeout')));
+      unreachable.mockResolvedValueOnce(busy);
+      expect(await codeOf(withRetry(unreachable, limited(600_000).options))).toBe('timeout');
+      expect(unreachable).toHaveBeenCalledTimes(3);
+    });
+  });
+
   it('delays each retry, within the maximum and with jitter', async () => {
     const { options, pauses } = withoutWaiting({ attempts: 20, firstDelayMs: 100, maxDelayMs: 5_000 });
     await codeOf(withRetry(async () => Promise.reject(failing('unreachable')), options));
