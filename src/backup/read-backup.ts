@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { migrationNames } from '../db/migrate.ts';
@@ -37,41 +36,50 @@ const GZIP_START = Buffer.from([0x1f, 0x8b]);
 
 /**
  * Opens a backup for reading it once.
+ * @param path `-` is standard input
  * @param passphrase requested only for an encrypted backup
  * @throws {BackupError} also for one of a newer version
  */
 export async function openBackup(path: string, passphrase: () => Promise<string>): Promise<OpenBackup> {
-  const start = await readStart(path);
-  const isEncrypted = start.equals(AGE_START);
-  if (!isEncrypted && !start.subarray(0, 2).equals(GZIP_START))
-    throw new BackupError(`${path} is not a backup of Tipline.`);
-  const file = createReadStream(path, { highWaterMark: BUFFER_BYTES });
-  const plain = isEncrypted ? decryptAge(file, await passphrase()) : file;
+  const file = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: BUFFER_BYTES });
+  const name = path === '-' ? 'Standard input' : path;
   const gunzip = createGunzip({ chunkSize: BUFFER_BYTES });
-  const source = Readable.from(plain);
-  source.on('error', (error) => gunzip.destroy(error));
-  const pieces = source.pipe(gunzip);
+  let source: Readable | undefined;
   const close = async () => {
-    pieces.destroy();
-    source.destroy();
+    gunzip.destroy();
+    source?.destroy();
     file.destroy();
   };
   try {
-    return { ...(await openArchive(path, pieces)), close };
+    const bytes = file[Symbol.asyncIterator]();
+    const start = await readStart(bytes);
+    const isEncrypted = start.subarray(0, AGE_START.length).equals(AGE_START);
+    if (!isEncrypted && !start.subarray(0, GZIP_START.length).equals(GZIP_START))
+      throw new BackupError(`${name} is not a backup of Tipline.`);
+    const whole = continued(start, bytes);
+    source = Readable.from(isEncrypted ? decryptAge(whole, await passphrase()) : whole);
+    source.on('error', (error) => gunzip.destroy(error));
+    return { ...(await openArchive(name, source.pipe(gunzip))), close };
   } catch (error) {
     await close();
-    throw damage(path, error);
+    throw damage(name, error);
   }
 }
 
-async function readStart(path: string): Promise<Buffer> {
-  const handle = await open(path);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(AGE_START.length), 0, AGE_START.length, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
+/** Reads enough bytes to tell what a file is; fewer if it is shorter. A pipe cannot be read from its beginning again. */
+async function readStart(bytes: AsyncIterator<Buffer>): Promise<Buffer> {
+  let start = Buffer.alloc(0);
+  while (start.length < AGE_START.length) {
+    const { value, done } = await bytes.next();
+    if (done) break;
+    start = Buffer.concat([start, value]);
   }
+  return start;
+}
+
+async function* continued(start: Buffer, bytes: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield start;
+  yield* { [Symbol.asyncIterator]: () => bytes };
 }
 
 async function openArchive(path: string, pieces: AsyncIterable<Buffer>): Promise<Omit<OpenBackup, 'close'>> {

@@ -34,7 +34,7 @@ export const PASSPHRASE_OPTION = '--passphrase-file <path>';
 export function backupCommand(): Command {
   return new Command('backup')
     .description('write a backup of the store to a file, also while servers run')
-    .argument('<file>', 'the backup; created when it is complete', outputPath)
+    .argument('<file>', 'the backup; created when it is complete; - is standard output', outputPath)
     .option(
       PASSPHRASE_OPTION,
       'encrypt with the passphrase in the first line of this file (- is standard input), and include the secret',

@@ -26,7 +26,7 @@ interface RestoreOptions {
 export function restoreCommand(): Command {
   return new Command('restore')
     .description('fill an empty store from a backup; no server may run on it')
-    .argument('<file>', 'the backup', outputPath)
+    .argument('<file>', 'the backup; - is standard input', outputPath)
     .option(
       PASSPHRASE_OPTION,
       'the passphrase of an encrypted backup: the first line of this file (- is standard input)',
@@ -48,10 +48,16 @@ async function restore(path: string, options: RestoreOptions): Promise<void> {
   process.stderr.write(`Store: ${store}\n`);
   if (options.replace !== undefined && options.replace !== store)
     throw new UsageError(`--replace names another store: it must be "${store}".`);
+  if (path === '-' && options.passphraseFile === '-')
+    throw new UsageError(
+      'Standard input is the backup: write the passphrase to a file, and name that with --passphrase-file.',
+    );
   let passphrase: string | undefined;
   const backup = await openBackup(path, async () => {
     if (options.passphraseFile === undefined)
-      throw new UsageError(`${path} is encrypted: --passphrase-file names the file with its passphrase.`);
+      throw new UsageError(
+        `${path === '-' ? 'The backup' : path} is encrypted: --passphrase-file names the file with its passphrase.`,
+      );
     passphrase = await readPassphrase(options.passphraseFile, false);
     return passphrase;
   });

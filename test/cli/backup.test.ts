@@ -149,6 +149,51 @@ describe('tipline backup and tipline restore', () => {
     expect(existsSync(directory) ? readdirSync(directory) : []).toEqual([]);
   });
 
+  it.each([
+    ['-', 'with a passphrase'],
+    ['/dev/stdin', 'with a passphrase'],
+    ['-', 'plain'],
+  ])('restores what standard input has (%s, %s)', async (path, kind) => {
+    const env = { TIPLINE_DATA_DIR: join(temporaryDirectory(), 'data') };
+    const [input, options] = kind === 'plain' ? [plain, []] : [backup, ['--passphrase-file', passphrase]];
+    const { code, stdout, stderr } = await run(['restore', path, ...options, '--json'], {
+      env,
+      input: readFileSync(input),
+    });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ indicators: LINES });
+  });
+
+  it('reports what standard input has instead of a backup', async () => {
+    const directory = join(temporaryDirectory(), 'data');
+    const attempt = async (input: string | Buffer, ...options: string[]) => {
+      const env = { TIPLINE_DATA_DIR: directory };
+      const { code, stderr } = await run(['restore', '-', ...options], { env, input });
+      return [code, stderr, existsSync(join(directory, 'pgdata'))];
+    };
+    expect(await attempt('')).toEqual([1, expect.stringContaining('Standard input is not a backup'), false]);
+    expect(await attempt('something else')).toEqual([
+      1,
+      expect.stringContaining('Standard input is not a backup of Tipline'),
+      false,
+    ]);
+    expect(await attempt(readFileSync(plain).subarray(0, 5_000))).toEqual([
+      1,
+      expect.stringContaining('Standard input is damaged'),
+      false,
+    ]);
+    expect(await attempt(readFileSync(backup))).toEqual([
+      2,
+      expect.stringContaining('The backup is encrypted: --passphrase-file'),
+      false,
+    ]);
+    expect(await attempt(readFileSync(backup), '--passphrase-file', '-')).toEqual([
+      2,
+      expect.stringContaining('Standard input is the backup: write the passphrase to a file'),
+      false,
+    ]);
+  });
+
   it.skipIf(!hasPostgres)('restores into PostgreSQL and from there into a data directory', async () => {
     const { url, drop } = await freshDatabase();
     const secret = join(files, 'secret');

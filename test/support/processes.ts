@@ -24,7 +24,7 @@ export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
   /** For its standard input, which ends after it. */
-  input?: string;
+  input?: string | Buffer;
 }
 
 const alive = new Map<number, Running>();
