@@ -61,11 +61,18 @@ const providerArgument = () =>
 
 const collect = (text: string, previous: string[] = []) => [...previous, nonEmpty(text)];
 
+/** Reads one key after the other: a terminal asks for one at a time. */
+async function readKeys(given: readonly string[]): Promise<string[]> {
+  const keys: string[] = [];
+  for (const key of given) keys.push(await orStandardInput(key, 'key'));
+  return keys;
+}
+
 async function set(
   name: string,
   { key, automatic, address, tlpCeiling, perMinute, perDay }: SetOptions,
 ): Promise<void> {
-  const keys = key && (await Promise.all(key.map((given) => orStandardInput(given, 'key'))));
+  const keys = key && (await readKeys(key));
   const change = {
     ...(tlpCeiling && { tlpCeiling }),
     ...(perMinute !== undefined && { perMinute: perMinute || null }),

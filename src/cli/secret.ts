@@ -7,6 +7,7 @@ import { ConfigError } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import { flush } from '../db/embedded/flush.ts';
 import { type SecretBox, secretBox } from '../secrets/secret-box.ts';
+import { readHidden } from './hidden-input.ts';
 import { UsageError } from './options.ts';
 
 export type SecretSettings = Pick<Config, 'secret' | 'databaseUrl' | 'dataDirectory'>;
@@ -87,10 +88,16 @@ function splitHeader(text: string): [string, string] {
   return [name.toLowerCase(), value];
 }
 
-/** Returns the given value, or the first line of standard input for `-`. */
+/**
+ * Returns the given value, or the first line of standard input for `-`. If that is a terminal, asks for it and does not
+ * show it.
+ * @throws {UsageError} when the line is empty
+ */
 export async function orStandardInput(given: string, what: string): Promise<string> {
   if (given !== '-') return given;
-  const [line = ''] = (await readAll(process.stdin)).split(/\r?\n/);
+  const [line = ''] = process.stdin.isTTY
+    ? [await readHidden(`${what.charAt(0).toUpperCase()}${what.slice(1)}: `)]
+    : (await readAll(process.stdin)).split(/\r?\n/);
   if (line.trim() === '') throw new UsageError(`Standard input must hold the ${what}; it is empty.`);
   return line.trim();
 }

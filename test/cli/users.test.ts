@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../support/processes.ts';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { run, start } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
 
+const TERMINAL = fileURLToPath(new URL('../support/terminal.py', import.meta.url));
+const hasPython = spawnSync('python3', ['--version']).error === undefined;
 const PASSWORD = 'correct horse battery';
 
 describe('tipline users, beside a running server', () => {
@@ -26,6 +30,47 @@ describe('tipline users, beside a running server', () => {
       stderr: `Store: ${service.directory}\n`,
     });
     expect((await signIn('admin@example.org')).status).toBe(200);
+  });
+
+  describe.skipIf(!hasPython)('in a terminal', () => {
+    /** Types keys at the prompt for the password of a new account. */
+    const typing = async (keys: string, email: string) => {
+      const args = ['users', 'create', email, '--role', 'viewer', '--password', '-'];
+      const program = [process.execPath, String(inject('productMain')), ...args];
+      const { stdout } = await start('python3', [TERMINAL, 'Password: ', keys, ...program], {
+        env: service.env,
+      }).exit;
+      return JSON.parse(stdout) as { code: number; shown: string; restored: boolean };
+    };
+
+    it('asks for the password, and does not show it', async () => {
+      expect(await typing(`${PASSWORD}xy\x7f\x7f\r`, 'typed@example.org')).toEqual({
+        code: 0,
+        shown: `Password: \nStore: ${service.directory}\ntyped@example.org  typed@example.org  viewer\n`,
+        restored: true,
+      });
+      expect((await signIn('typed@example.org')).status).toBe(200);
+    });
+
+    it('restores the terminal after Ctrl-C, and creates nothing', async () => {
+      expect(await typing(`${PASSWORD}\x03`, 'stopped@example.org')).toEqual({
+        code: -2,
+        shown: 'Password: \n',
+        restored: true,
+      });
+      expect((await service.command('users', 'list')).stdout).not.toContain('stopped@example.org');
+    });
+
+    it.each([
+      ['nothing', '\r'],
+      ['the end of the input', '\x04'],
+    ])('reports %s', async (_, keys) => {
+      expect(await typing(keys, 'empty@example.org')).toEqual({
+        code: 2,
+        shown: 'Password: \nStandard input must hold the password; it is empty.\n',
+        restored: true,
+      });
+    });
   });
 
   it('prints an initial setup link to standard output only, which is invalid once an account exists', async () => {
