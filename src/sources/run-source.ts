@@ -39,7 +39,7 @@ export interface RunDeps {
   maxBytes: number;
   /** The widest networks that are imported. */
   widest: WidestNetworks;
-  /** The version of the product: the memory of another version is discarded, because it may have imported less. */
+  /** The version of the product. */
   version: string;
   openImporter: OpenImporter;
 }
@@ -109,6 +109,14 @@ interface LeasedRun extends Required<RunOptions> {
   token: string;
 }
 
+/**
+ * Returns what decides which records of the same copy are imported. The memory of a run by another version or with other
+ * bounds is discarded, because that may have imported less or more.
+ */
+function readingOf({ version, widest }: Pick<RunDeps, 'version' | 'widest'>): string {
+  return `${version} IPv4 /${widest.IPV4} IPv6 /${widest.IPV6}`;
+}
+
 /** Carries out a run that holds the lease of its source, and releases it. */
 async function runLeased(
   deps: RunDeps,
@@ -123,7 +131,8 @@ async function runLeased(
   try {
     await mkdir(deps.directory, { recursive: true, mode: 0o700 });
     directory = await mkdtemp(join(deps.directory, 'run-'));
-    const memory = state.memory.version === deps.version ? state.memory : {};
+    const reading = readingOf(deps);
+    const memory = state.memory.reading === reading ? state.memory : {};
     const fetched = await fetchFeed(deps, source, state.credentials, memory, directory, now, signal);
     const importer = deps.openImporter(rulesOf(source).importer, source.options);
     const guard = guardOf(id, token);
@@ -133,7 +142,7 @@ async function runLeased(
     const counts = hasNews ? await importFeed(db, fetched, run) : null;
     // What is held back is decided again by the next run, so that one fetches the copy even if it has not changed.
     const isHeldBack = counts !== null && counts.heldBack > 0;
-    const fetchState: FetchState = isHeldBack ? {} : { ...fetched.memory, version: deps.version };
+    const fetchState: FetchState = isHeldBack ? {} : { ...fetched.memory, reading };
     await writeOutcome(db, id, token, { ...outcome, error: null, counts, memory: fetchState });
     return { error: null, counts };
   } catch (error) {

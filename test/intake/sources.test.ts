@@ -78,6 +78,25 @@ onEveryEngine((engine) => {
       expect(await readRevision(tipline.db)).toBe(revision);
     });
 
+    it('imports an unchanged copy again when other networks are accepted', async () => {
+      feeds.server.answer(({ headers }) =>
+        headers['if-none-match'] === '"v1"'
+          ? { status: 304 }
+          : { body: '11.0.0.0/8\n198.18.0.0/15\n', headers: { etag: '"v1"' } },
+      );
+      const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { IPV4: DAY } });
+      const run = (IPV4: number) =>
+        runSource({ ...feeds.deps, widest: { IPV4, IPV6: 19 } }, id, {
+          now: tipline.clock.now,
+          signal: AbortSignal.timeout(60_000),
+        });
+      expect((await run(9)).counts).toMatchObject({ new: 1, rejected: 1 });
+      expect((await run(9)).counts).toBeNull();
+      expect((await run(8)).counts).toMatchObject({ new: 1, unchanged: 1, rejected: 0 });
+      expect(await values()).toEqual(['11.0.0.0/8', '198.18.0.0/15']);
+      expect((await run(8)).counts).toBeNull();
+    });
+
     it('writes nothing for the same bytes, or for the same records in different bytes', async () => {
       feeds.server.answer({ body: LIST });
       const id = await feeds.add({ kind: 'text' });
