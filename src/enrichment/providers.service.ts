@@ -1,6 +1,6 @@
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { httpUrl } from '../model/normalize-url.ts';
+import { endpointUrl } from '../model/normalize-url.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { QUERYABLE_PROVIDERS } from './providers/catalogue.ts';
@@ -31,10 +31,8 @@ export interface ReadyProvider {
 
 /** @throws {ProviderError} */
 function requireAddress(address: string): void {
-  const url = httpUrl(address);
-  if (!url) throw new ProviderError('the address must be a URL that begins with http:// or https://');
-  if (url.username || url.password)
-    throw new ProviderError('the address must not have a user name or a password: it is shown and audited');
+  const url = endpointUrl(address);
+  if ('rejected' in url) throw new ProviderError(url.rejected);
 }
 
 /** Returns the configured providers. Providers are queried only once an operator has configured them. */

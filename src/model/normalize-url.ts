@@ -242,3 +242,14 @@ export function httpUrl(text: string): URL | null {
     return null;
   }
 }
+
+/**
+ * Parses the address of a source, a provider or a webhook. Addresses are shown, logged and audited, so that they hold no
+ * user name and no password.
+ */
+export function endpointUrl(text: string): URL | { rejected: string } {
+  const url = httpUrl(text);
+  if (!url) return { rejected: 'the address must be a URL that begins with http:// or https://' };
+  if (url.username === '' && url.password === '') return url;
+  return { rejected: 'the address must not have a user name or a password: addresses hold no credentials' };
+}

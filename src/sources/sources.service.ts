@@ -3,7 +3,7 @@ import type { Db } from '../db/database.ts';
 import { idPages } from '../db/expressions.ts';
 import { withRevision } from '../db/revision/revision.ts';
 import { findStatedIndicators } from '../indicators/state/stated.queries.ts';
-import { httpUrl } from '../model/normalize-url.ts';
+import { endpointUrl, httpUrl } from '../model/normalize-url.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { recomputeInBatches } from '../whitelist/reevaluate.ts';
@@ -103,10 +103,8 @@ function check(settings: SourceSettings, hasKey: boolean): void {
   if (!rules) throw new SourceError(`there is no kind "${kind}"; allowed: ${FEED_KINDS.join(', ')}`);
   if (name.trim() === '' || name.length > MAX_SOURCE_NAME)
     throw new SourceError(`the name must have 1 to ${MAX_SOURCE_NAME} characters`);
-  const url = httpUrl(address);
-  if (!url) throw new SourceError('the address must be a URL that begins with http:// or https://');
-  if (url.username || url.password)
-    throw new SourceError('the address must not hold a user or a password: they belong to the credentials');
+  const url = endpointUrl(address);
+  if ('rejected' in url) throw new SourceError(url.rejected);
   if (intervalSeconds !== null && intervalSeconds < MIN_INTERVAL_SECONDS)
     throw new SourceError('a source can be fetched once a minute at most');
   checkLifetimes(settings);

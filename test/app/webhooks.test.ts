@@ -321,6 +321,11 @@ onEveryEngine((engine) => {
         { intervalSeconds: 86_401 },
       ])
         expect((await send('/app/feeds/edge/webhook', { ...valid, ...wrong })).status).toBe(400);
+      const named = await send('/app/feeds/edge/webhook', { ...valid, url: 'https://user@example.org/' });
+      expect(named).toMatchObject({
+        status: 400,
+        error: expect.stringContaining('the address must not have a user name or a password'),
+      });
       expect(await shown()).toBeNull();
       expect((await send('/app/feeds/none/webhook', valid)).status).toBe(404);
       expect((await send('/app/feeds/edge/webhook/remove')).status).toBe(409);

@@ -580,7 +580,8 @@ onEveryEngine((engine) => {
 
     it.each([
       [{ kind: 'text' as const, address: 'ftp://feed.example/x' }, /http:\/\/ or https:/],
-      [{ kind: 'text' as const, address: 'https://user:pass@feed.example/x' }, /credentials/],
+      [{ kind: 'text' as const, address: 'https://user:pass@feed.example/x' }, /must not have a user name/],
+      [{ kind: 'text' as const, address: 'https://user@feed.example/x' }, /must not have a user name/],
       [{ kind: 'text' as const, intervalSeconds: 5 }, /once a minute/],
       [{ kind: 'text' as const, lifetimes: { DOMAIN: 0 } }, /lifetime/],
       [{ kind: 'text' as const, options: { colour: 'red' } }, /no option "colour"/],

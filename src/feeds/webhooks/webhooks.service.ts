@@ -2,7 +2,7 @@ import type { AuditActor } from '../../audit/audit.queries.ts';
 import { writeAudit } from '../../audit/audit.queries.ts';
 import type { ChangeFeed } from '../../changes/change-feed.ts';
 import type { Db } from '../../db/database.ts';
-import { httpUrl } from '../../model/normalize-url.ts';
+import { endpointUrl } from '../../model/normalize-url.ts';
 import { type SecretBox, secretBox } from '../../secrets/secret-box.ts';
 import { findFeed, lockFeed } from '../feeds.queries.ts';
 import { FeedError, InvalidFeedError, missing } from '../feeds.service.ts';
@@ -37,11 +37,8 @@ export async function setWebhook(
   { url: text, intervalSeconds }: WebhookSettings,
   by: AuditActor,
 ): Promise<string> {
-  const url = httpUrl(text);
-  if (!url || url.username || url.password)
-    throw new InvalidFeedError(
-      'The URL of a webhook is absolute, http or https, without user name and password.',
-    );
+  const url = endpointUrl(text);
+  if ('rejected' in url) throw new InvalidFeedError(`The webhook is not valid: ${url.rejected}.`);
   const { min, max } = WEBHOOK_INTERVAL;
   if (intervalSeconds < min || intervalSeconds > max)
     throw new InvalidFeedError(`The interval of a webhook is from ${min} to ${max} seconds.`);
