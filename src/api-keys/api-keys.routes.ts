@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditActor } from '../audit/audit.queries.ts';
-import { isNetwork } from '../config/kinds.ts';
+import { networkProblem } from '../config/kinds.ts';
 import type { Db } from '../db/database.ts';
 import { requireCeiling } from '../http/admit.ts';
 import { ApiError } from '../http/errors.ts';
@@ -110,9 +110,10 @@ function shown({ ownerId, feeds, ...key }: ApiKey, names: Names) {
 }
 
 function refuseOddNetworks(networks: readonly string[]): void {
-  for (const network of networks)
-    if (!isNetwork(network))
-      throw new ApiError('invalid_parameter', `networks: "${network}" is neither a network nor an address.`);
+  for (const network of networks) {
+    const problem = networkProblem(network);
+    if (problem !== null) throw new ApiError('invalid_parameter', `networks: ${problem}.`);
+  }
 }
 
 function asInvalid(error: unknown): never {

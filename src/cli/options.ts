@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { isNetwork } from '../config/kinds.ts';
+import { networkProblem } from '../config/kinds.ts';
 import { MAX_LINES } from '../formats/format.ts';
 import { SCOPES, type Scope } from '../model/account.ts';
 import { parseInstant } from '../model/dates.ts';
@@ -105,8 +105,9 @@ export function repeated(text: string, previous: string[] = []): string[] {
 }
 
 export function networks(text: string, previous: string[] = []): string[] {
-  if (!isNetwork(text))
-    throw new InvalidArgumentError('Allowed: a network such as 10.0.0.0/8, or an address.');
+  const problem = networkProblem(text);
+  if (problem !== null)
+    throw new InvalidArgumentError(`${problem}. Allowed: a network such as 10.0.0.0/8, or an address.`);
   return [...previous, text];
 }
 

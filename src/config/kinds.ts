@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
+import { blockOf } from '../model/address-ranges.ts';
 
 /** A type of setting, which parses and checks its value. */
 export interface Kind<T> {
@@ -108,4 +109,15 @@ export function isNetwork(text: string): boolean {
   const isIpv4 = ipaddr.IPv4.isValidFourPartDecimal(address);
   if (!isIpv4 && !(ipaddr.IPv6.isValid(address) && !address.includes('%'))) return false;
   return Number(prefix ?? 0) <= (isIpv4 ? 32 : 128);
+}
+
+/**
+ * Returns why a text is no network to allow: `10.0.0.1/8` may stand for one address or for 16 million. null: it is one, or
+ * an address.
+ */
+export function networkProblem(text: string): string | null {
+  if (!isNetwork(text)) return `"${text}" is neither a network nor an address`;
+  const block = blockOf(text);
+  if (block === null) return null;
+  return `${text} has host bits: write ${block}, or ${text.split('/')[0]} for the one address`;
 }

@@ -133,6 +133,13 @@ export function blocksAround(value: string, lengths: readonly number[]): string[
     });
 }
 
+/** Returns the CIDR block around an address with a prefix length (`10.0.0.1/8`); null: it is a block or an address as it is. */
+export function blockOf(text: string): string | null {
+  const [address = '', bits = ''] = text.split('/');
+  const [block] = bits === '' ? [] : blocksAround(address, [Number(bits)]);
+  return block === undefined || rangeOf(block).first === parseAddress(address) ? null : block;
+}
+
 function textOfIpv4(number: number): string {
   return `${number >>> 24}.${(number >>> 16) & 255}.${(number >>> 8) & 255}.${number & 255}`;
 }

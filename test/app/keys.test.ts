@@ -137,6 +137,16 @@ onEveryEngine((engine) => {
     ['a scope that is none', { scopes: ['everything'] }, /scopes/],
     ['a network that is none', { networks: ['10.0.0.0/40'] }, /10\.0\.0\.0\/40/],
     ['a network that is cut short', { networks: ['10.1'] }, /"10\.1"/],
+    [
+      'a network with host bits',
+      { networks: ['10.0.0.1/8'] },
+      /^networks: 10\.0\.0\.1\/8 has host bits: write 10\.0\.0\.0\/8, or 10\.0\.0\.1 for the one address\.$/,
+    ],
+    [
+      'an IPv6 network with host bits',
+      { networks: ['10.0.0.0/8', '2001:DB8::1/32'] },
+      /2001:DB8::1\/32 has host bits: write 2001:db8::\/32,/,
+    ],
     ['no name', { name: '' }, /name/],
     ['an end that is past', { expiresInSeconds: -5 }, /expiresInSeconds/],
   ])('is not created with %s', async (_, more, message) => {

@@ -101,6 +101,21 @@ describe('tipline keys, beside a running server on the embedded database', () =>
     expect(stdout + stderr).not.toContain('tip_');
   });
 
+  it('names the network that one with host bits may stand for', async () => {
+    const { code, stderr } = await service.command(
+      'keys',
+      'create',
+      '--name',
+      'x',
+      '--network',
+      '10.0.0.1/8',
+    );
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('10.0.0.1/8 has host bits: write 10.0.0.0/8, or 10.0.0.1 for the one address.'),
+    ]);
+  });
+
   it('exits with 1 for an unknown key', async () => {
     const { code, stderr } = await service.command('keys', 'revoke', 'nobody');
     expect({ code, stderr }).toEqual({

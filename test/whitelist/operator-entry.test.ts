@@ -49,7 +49,7 @@ describe('parseOperatorEntry', () => {
     ['*.com', 'a public suffix'],
     ['0.0.0.0/0', 'a network too wide'],
     ['::/0', 'a network too wide'],
-    ['192.0.2.1/24', 'a network with bits set behind its prefix'],
+    ['192.0.2.1/24', 'a network with bits set behind its prefix: write 192.0.2.0/24'],
     ['192.0.2.0/64', 'prefix length out of range'],
     ['setup.exe', 'neither a name nor a value whose type can be told'],
     ['intranet.corp', 'neither a name nor a value whose type can be told'],

@@ -1,3 +1,4 @@
+import { blockOf } from '../../model/address-ranges.ts';
 import { normalizeIpv4, normalizeIpv6 } from '../../model/normalize-address.ts';
 
 export interface Network {
@@ -14,7 +15,6 @@ export const IPV4_DIGITS = 8;
 const MAPPED = '00000000000000000000ffff';
 const MAPPED_BITS = 96;
 const PREFIX = /^\d{1,3}$/;
-const HIGHEST_BITS = [0b0000, 0b1000, 0b1100, 0b1110] as const;
 
 /**
  * Shortest prefix, by the number of digits: no holder was ever assigned more than an IPv4 /8 or, of IPv6
@@ -42,8 +42,8 @@ export function readNetwork(text: string): Network | { rejected: string } {
   const bits = PREFIX.test(prefix) ? Number(prefix) - (address.isMapped ? MAPPED_BITS : 0) : -1;
   if (bits < 0 || bits > all) return { rejected: 'prefix length out of range' };
   if (bits < shortestPrefix(address.digits)) return { rejected: 'a network too wide' };
-  if (commonDigits(address.digits, bits).padEnd(address.digits.length, '0') !== address.digits)
-    return { rejected: 'a network with bits set behind its prefix' };
+  const block = blockOf(`${address.text}/${bits}`);
+  if (block !== null) return { rejected: `a network with bits set behind its prefix: write ${block}` };
   return { digits: address.digits, bits, text: `${address.text}/${bits}` };
 }
 
@@ -79,15 +79,6 @@ export function blockDigits(block: string): { first: string; last: string } | nu
   const host = BigInt(first.length * 4 - Number(bits));
   const last = BigInt(`0x${first}`) + (1n << host) - 1n;
   return { first, last: last.toString(16).padStart(first.length, '0') };
-}
-
-/** Returns the leading digits that all addresses of a network share. */
-function commonDigits(digits: string, bits: number): string {
-  const whole = bits >> 2;
-  const rest = bits & 3;
-  if (rest === 0) return digits.slice(0, whole);
-  const nibble = Number.parseInt(digits.charAt(whole), 16) & (HIGHEST_BITS[rest] ?? 0);
-  return digits.slice(0, whole) + nibble.toString(16);
 }
 
 /**
