@@ -34,6 +34,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   worker: async () => (await import('./worker.ts')).workerCommand(),
   users: async () => (await import('./users.ts')).usersCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand(),
+  audit: async () => (await import('./audit.ts')).auditCommand(),
   backup: async () => (await import('./backup.ts')).backupCommand(),
   restore: async () => (await import('./restore.ts')).restoreCommand(),
   doctor: async () => (await import('./doctor.ts')).doctorCommand(),
