@@ -1,11 +1,15 @@
 import { Command } from 'commander';
+import { findSecret } from '../backup/data-directory.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError, readConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import { openPostgresSession } from '../db/postgres/postgres-session.ts';
+import type { CredentialBoxes } from '../doctor/credentials.ts';
 import { type Examined, examine } from '../doctor/doctor.ts';
 import { error, type Finding, ok } from '../doctor/finding.ts';
+import { webhookSecrets } from '../feeds/webhooks/webhooks.service.ts';
 import { print, printJson } from './output.ts';
+import { openSecrets, sessionSecret } from './secret.ts';
 import { openPresentStore, requireStore, storeName } from './store.ts';
 
 /** Exit codes, besides 0: at least one error; no error, but at least one warning. */
@@ -40,6 +44,7 @@ async function findAll(): Promise<Finding[]> {
     clock: systemClock,
     envFile: ENV_FILE,
     openDatabase: () => openExamined(config),
+    openSecrets: () => openPresentSecrets(config),
   });
   return [{ check, ...ok('All settings are valid') }, ...found];
 }
@@ -51,6 +56,18 @@ async function openExamined(config: Config): Promise<Examined> {
   }
   requireStore(config);
   return openPresentStore(config);
+}
+
+/**
+ * Returns the encryption of stored credentials.
+ * @returns null when the embedded database has no secret: none is created
+ */
+async function openPresentSecrets(config: Config): Promise<CredentialBoxes | null> {
+  const secret = config.secret ?? (config.databaseUrl ? null : await findSecret(config.dataDirectory));
+  if (secret === null) return null;
+  const settings = { ...config, secret };
+  const { sources, providers } = await openSecrets(settings);
+  return { source: sources, provider: providers, webhook: webhookSecrets(await sessionSecret(settings)) };
 }
 
 function linesOf({ check, status, message, remedy }: Finding): string[] {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
+import type { StoredCredential } from './credentials.ts';
 
 /** Facts about a database, for the checks in database.ts. */
 
@@ -171,4 +172,14 @@ export async function readLag(primary: Db, replayed: string | null): Promise<num
     primary,
   );
   return rows[0]?.bytes ?? 0;
+}
+
+/** Returns the encrypted credentials of sources, providers and webhooks, by kind and name. */
+export async function findStoredCredentials(db: Db): Promise<StoredCredential[]> {
+  const { rows } = await sql<StoredCredential>`
+    select 'source' as kind, name, credentials as sealed from source where credentials is not null
+    union all select 'provider', name, keys from provider where keys is not null
+    union all select 'webhook', feed.slug, sealed from feed_webhook join feed on feed.id = feed_webhook.feed_id
+    order by kind, name`.execute(db);
+  return rows;
 }

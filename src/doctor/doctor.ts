@@ -9,10 +9,12 @@ import { openPostgresSession } from '../db/postgres/postgres-session.ts';
 import { systemReason } from '../model/system-error.ts';
 import { readRedisFacts } from '../rate-limit/redis-facts.ts';
 import { OLDEST_NODE } from '../version.ts';
+import { type CredentialBoxes, judgeCredentials } from './credentials.ts';
 import {
   findLastJob,
   findLongTransactions,
   findSlowStatements,
+  findStoredCredentials,
   hasExtension,
   isEncrypted,
   readClock,
@@ -71,6 +73,8 @@ interface Means {
   /** The file with settings in the working directory. */
   envFile: string;
   openDatabase(): Promise<Examined>;
+  /** Returns the encryption of stored credentials; null: there is no secret. */
+  openSecrets(): Promise<CredentialBoxes | null>;
 }
 
 /** A check of which nothing is to be reported resolves with null. */
@@ -98,7 +102,7 @@ export async function examine(config: Config, means: Means): Promise<Finding[]> 
   try {
     const size = database?.kind === 'embedded' ? await readSize(database.db).catch(() => 0) : 0;
     await run([['disk space', async () => judgeSpace(spaceOf(config, size))]]);
-    if (database) await run(databaseChecks(config, database, means.clock));
+    if (database) await run(databaseChecks(config, database, means));
     if (database?.kind === 'postgresql') await run(serverChecks(config, database.db));
   } finally {
     await database?.close();
@@ -157,7 +161,7 @@ function spaceOf(
 function databaseChecks(
   { databaseUrl }: Pick<Config, 'databaseUrl'>,
   { db, kind, shared }: Examined,
-  clock: Clock,
+  { clock, openSecrets }: Pick<Means, 'clock' | 'openSecrets'>,
 ): Check[] {
   // Without a server, nobody is expected to do the jobs of the embedded database.
   const hasWorker = kind === 'postgresql' || shared;
@@ -168,6 +172,7 @@ function databaseChecks(
     ['triggers', async () => judgeTriggers(await readSchema(db))],
     ['worker', async () => (hasWorker ? judgeWorker(await findLastJob(db), clock()) : null)],
     ['keys', async () => judgeKeys(await findExpiringKeys(db, clock()))],
+    ['credentials', async () => judgeCredentials(await findStoredCredentials(db), await openSecrets())],
     ['backup', async () => judgeBackup(await findLastBackup(db), databaseUrl !== undefined, clock())],
   ];
 }

@@ -36,3 +36,18 @@ it('tipline doctor finds nothing wrong with a store that has a backup', async ()
     [],
   );
 });
+
+it('tipline doctor names the credentials that another TIPLINE_SECRET encrypted', async () => {
+  const env = { TIPLINE_DATA_DIR: emptyStore() };
+  await run(['providers', 'set', 'shodan', '--key', '-'], { env, input: 'hidden-word\n' });
+  const credentials = async (settings: Record<string, string>) => {
+    const { stdout } = await run(['doctor', '--json'], { env: { ...env, ...settings } });
+    expect(stdout).not.toContain('hidden-word');
+    return (JSON.parse(stdout) as Finding[]).find(({ check }) => check === 'credentials');
+  };
+  expect(await credentials({})).toMatchObject({ status: 'ok' });
+  expect(await credentials({ TIPLINE_SECRET: 'x'.repeat(40) })).toMatchObject({
+    status: 'error',
+    message: 'Stored credentials that cannot be decrypted: provider shodan',
+  });
+});

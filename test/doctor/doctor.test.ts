@@ -6,9 +6,11 @@ import { readConfig } from '../../src/config/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { lastMigration, migrationNames } from '../../src/db/migrate.ts';
 import { openPostgresSession } from '../../src/db/postgres/postgres-session.ts';
+import { judgeCredentials } from '../../src/doctor/credentials.ts';
 import {
   findLastJob,
   findLongTransactions,
+  findStoredCredentials,
   readClock,
   readConnections,
   readSchema,
@@ -43,6 +45,9 @@ import {
   judgeSynchronization,
   statOf,
 } from '../../src/doctor/machine.ts';
+import { saveProvider } from '../../src/enrichment/providers.service.ts';
+import { secretBox } from '../../src/secrets/secret-box.ts';
+import { saveSource } from '../../src/sources/sources.service.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { NOW } from '../support/harness.ts';
@@ -226,6 +231,51 @@ onEveryEngine((engine) => {
       expect(judgeTriggers(found).message).toContain('indicator_added on indicator');
     });
 
+    it('finds stored credentials that cannot be decrypted, by name and without their text', async () => {
+      const { db } = database;
+      expect(judgeCredentials(await findStoredCredentials(db), null)).toEqual({
+        status: 'ok',
+        message: 'No credentials are stored',
+      });
+      const box = secretBox('a secret of the tests, long enough', 'test');
+      const other = secretBox('another secret of the tests, long enough', 'test');
+      const now = NOW;
+      const by = { who: 'test', now };
+      await saveSource(
+        db,
+        box,
+        {
+          name: 'Ours',
+          kind: 'text',
+          address: 'https://feed.example/list',
+          options: {},
+          intervalSeconds: null,
+          enabled: true,
+          defaults: { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' },
+          lifetimes: {},
+          isSnapshotList: false,
+        },
+        { ...by, credentials: { authorization: 'Bearer hidden-word' } },
+      );
+      await saveProvider(db, box, 'shodan', { keys: ['hidden-word'] }, by);
+      const stored = await findStoredCredentials(db);
+      const boxes = { source: box, provider: box, webhook: box };
+      expect(judgeCredentials(stored, boxes)).toEqual({
+        status: 'ok',
+        message: 'All 2 stored credentials can be decrypted',
+      });
+      const some = judgeCredentials(stored, { ...boxes, source: other });
+      expect(some).toMatchObject({
+        status: 'error',
+        message: 'Stored credentials that cannot be decrypted: source Ours',
+      });
+      expect(judgeCredentials(stored, null).message).toMatch(/: provider shodan, source Ours$/);
+      expect(JSON.stringify(some)).not.toContain('hidden-word');
+      const webhook = { kind: 'webhook' as const, name: 'edge', sealed: box.seal('{}') };
+      expect(judgeCredentials([webhook], boxes).status).toBe('ok');
+      expect(judgeCredentials([webhook], { ...boxes, webhook: other }).message).toMatch(/: webhook of edge$/);
+    });
+
     it('finds that no worker has ever completed a job', async () => {
       expect(await findLastJob(database.db)).toBeNull();
     });
@@ -252,7 +302,12 @@ describe.skipIf(!hasPostgres)('tipline doctor on PostgreSQL', () => {
     };
     const config = readConfig({ env, envFile: '/nowhere' });
     const openDatabase = async () => ({ ...(await openPostgresSession(url, 'tipline test')), shared: false });
-    const findings = await examine(config, { clock: () => NOW, envFile: '/nowhere', openDatabase });
+    const findings = await examine(config, {
+      clock: () => NOW,
+      envFile: '/nowhere',
+      openDatabase,
+      openSecrets: async () => null,
+    });
     const wrong = findings.filter(({ status, check }) => status !== 'ok' && check !== 'clock');
     expect(wrong.map(({ check, status }) => `${check} ${status}`)).toEqual([
       'data directory warning',
@@ -262,6 +317,7 @@ describe.skipIf(!hasPostgres)('tipline doctor on PostgreSQL', () => {
       'worker error',
       // Without tables.
       'keys error',
+      'credentials error',
       'backup error',
       'replication error',
       'redis error',
@@ -278,7 +334,12 @@ describe.skipIf(!hasPostgres)('tipline doctor on PostgreSQL', () => {
     };
     const config = readConfig({ env, envFile: '/nowhere' });
     const openDatabase = () => Promise.reject(new Error('it is gone'));
-    const findings = await examine(config, { clock: () => NOW, envFile: '/nowhere', openDatabase });
+    const findings = await examine(config, {
+      clock: () => NOW,
+      envFile: '/nowhere',
+      openDatabase,
+      openSecrets: async () => null,
+    });
     const found = findings.filter(({ message }) => message.includes(dataDirectory));
     expect(found.map(({ check, status }) => `${check} ${status}`)).toEqual([
       'data directory ok',
@@ -289,7 +350,12 @@ describe.skipIf(!hasPostgres)('tipline doctor on PostgreSQL', () => {
   it('goes on without a database', async () => {
     const config = readConfig({ env: { TIPLINE_DATA_DIR: temporaryDirectory() }, envFile: '/nowhere' });
     const openDatabase = () => Promise.reject(new Error('it is gone'));
-    const findings = await examine(config, { clock: () => NOW, envFile: '/nowhere', openDatabase });
+    const findings = await examine(config, {
+      clock: () => NOW,
+      envFile: '/nowhere',
+      openDatabase,
+      openSecrets: async () => null,
+    });
     expect(findings).toContainEqual(
       expect.objectContaining({ check: 'database', status: 'error', message: 'it is gone' }),
     );
