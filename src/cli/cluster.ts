@@ -32,12 +32,14 @@ export const isClusterWorker = (): boolean => cluster.isWorker;
 /**
  * Starts the server processes and stops them on SIGTERM and SIGINT.
  * @param onEnd called when a server process exits unexpectedly
+ * @param shutdownDelayMs the time that each server process waits after SIGTERM before it closes anything
  * @returns the first server
  * @throws when a server process does not start; all others have exited by then
  */
 export async function startCluster(
   count: number,
   onEnd: (details: { pid: number | undefined; code: number; signal: string }) => void,
+  shutdownDelayMs: number,
 ): Promise<RunningServer> {
   const all = new AggregatorRegistry();
   const commandLine = process.argv.slice(2);
@@ -84,7 +86,7 @@ export async function startCluster(
       }),
     );
   };
-  stopOnSignals(stop);
+  stopOnSignals(stop, shutdownDelayMs);
   try {
     // The first process starts alone: it creates the tables, and reports a wrong setup only once.
     const server = await start(0);

@@ -70,7 +70,7 @@ export function serveCommand(): Command {
         );
       }
       const server = await (config.processes > 1
-        ? startCluster(config.processes, logExit(config))
+        ? startCluster(config.processes, logExit(config), shutdownDelayMs(config))
         : startServer(config));
       print(`Tipline ${VERSION} listens on ${server.address} (${server.storage}).`);
       if (server.redirects) print(`Requests to ${server.redirects} are redirected to it.`);
@@ -78,6 +78,8 @@ export function serveCommand(): Command {
       for (const line of firstStartLines(server)) print(line);
     });
 }
+
+const shutdownDelayMs = ({ shutdownDelaySeconds }: Config) => shutdownDelaySeconds * 1000;
 
 /** Returns the settings of one server process: its share of the spool; the worker runs in the first one only. */
 function configOfProcess(config: Config, secondary: boolean): Config {
@@ -209,7 +211,7 @@ export async function startServer(
       );
       open.unshift(worker.stop);
     }
-    const delayMs = config.shutdownDelaySeconds * 1000;
+    const delayMs = shutdownDelayMs(config);
     stopOnSignals(async () => {
       stopping.abort();
       await delay(delayMs);

@@ -97,6 +97,27 @@ describe('SIGTERM with a delay, under load', () => {
   }
 });
 
+describe.skipIf(!hasPostgres || !hasRedis)('SIGTERM with a delay, with several processes', () => {
+  /** In the first process a limit of 25 seconds or less ends at once: it must not apply before the end of the delay. */
+  const impatient = `
+    import cluster from 'node:cluster';
+    const set = globalThis.setTimeout;
+    if (cluster.isPrimary)
+      globalThis.setTimeout = (call, ms, ...rest) => set(call, ms >= 20_000 && ms <= 25_000 ? 0 : ms, ...rest);`;
+
+  it('exits with code 0 after the delay', async () => {
+    const database = await freshDatabase();
+    const service = await serve({
+      ...nodeSettings(database.url, { REDIS_URL: inject('redisUrl') ?? '', TIPLINE_PROCESSES: '2' }),
+      TIPLINE_SHUTDOWN_DELAY_SECONDS: '1',
+      NODE_OPTIONS: `--throw-deprecation --import=data:text/javascript,${encodeURIComponent(impatient)}`,
+    });
+    const { code } = await service.stop();
+    await database.drop();
+    expect(code).toBe(0);
+  });
+});
+
 describe('a port in use', () => {
   it('fails startup with code 1 and names the port', async () => {
     const other = createServer();
