@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskOf, requireSpace } from '../db/embedded/disk-guard.ts';
 import { openEmbeddedSession } from '../db/embedded/embedded-session.ts';
-import { makeDirectory, requireOwnFiles, takeStoreLock } from '../db/embedded/lock.ts';
+import { clearLeftovers, restorePaths, SECRET_FILE } from '../db/embedded/leftovers.ts';
+import { makeDirectory, PGDATA, requireOwnFiles, takeStoreLock } from '../db/embedded/lock.ts';
 import { unmarkMoved } from '../db/embedded/moved.ts';
-import { PGDATA, throwInUse } from '../db/open.ts';
+import { throwInUse } from '../db/open.ts';
 import type { Session } from '../db/session.ts';
 import { TargetError } from './load-store.ts';
 
@@ -19,6 +20,7 @@ export async function withLock<T>(directory: string, use: () => Promise<T>): Pro
   const lock = await takeStoreLock(directory, (socket) => void socket.destroy());
   if (!lock) return throwInUse(directory);
   try {
+    await clearLeftovers(directory);
     await requireOwnFiles(join(directory, PGDATA));
     return await use();
   } finally {
@@ -49,13 +51,10 @@ export async function replaceStore(
   { indicators, secret, replace }: { indicators: number; secret: string | null; replace: boolean },
   fill: (session: Session) => Promise<void>,
 ): Promise<void> {
-  await clearLeftovers(directory);
   if (!replace && (await hasStore(directory)))
     throw new TargetError('The data directory has a store already.');
   requireRoom(directory, indicators * BYTES_AN_INDICATOR + BYTES_BESIDES, 'the restored store');
-  const name = randomUUID();
-  const path = (file: string, state: string) => join(directory, `${file}.${state}-${name}`);
-  const [next, replaced, nextSecret] = [path(PGDATA, NEXT), path(PGDATA, REPLACED), path('secret', NEXT)];
+  const { next, nextSecret, replaced } = restorePaths(directory, randomUUID());
   const present = join(directory, PGDATA);
   try {
     const session = await openEmbeddedSession(next);
@@ -67,25 +66,11 @@ export async function replaceStore(
     if (secret !== null) await writeFile(nextSecret, `${secret}\n`, { mode: 0o600 });
     if (await hasStore(directory)) await rename(present, replaced);
     await rename(next, present);
-    if (secret !== null) await rename(nextSecret, join(directory, 'secret'));
+    if (secret !== null) await rename(nextSecret, join(directory, SECRET_FILE));
     await unmarkMoved(directory);
   } finally {
-    for (const leftover of [next, nextSecret, replaced]) await rm(leftover, { recursive: true, force: true });
+    await clearLeftovers(directory);
   }
-}
-
-/** Parts of names: of what is being restored, and of a store that is being replaced. */
-const [NEXT, REPLACED] = ['restore', 'replaced'];
-
-/** Deletes what a killed restore has left; one that was killed between its two renames is undone. */
-async function clearLeftovers(directory: string): Promise<void> {
-  const names = (await readdir(directory)).filter((name) =>
-    /^(pgdata|secret)\.(restore|replaced)-/.test(name),
-  );
-  const replaced = names.find((name) => name.startsWith(`${PGDATA}.${REPLACED}-`));
-  if (replaced !== undefined && !(await hasStore(directory)))
-    await rename(join(directory, replaced), join(directory, PGDATA));
-  for (const name of names) await rm(join(directory, name), { recursive: true, force: true });
 }
 
 /** @param purpose what needs so many bytes, for the message @throws {TargetError} when fewer are free */
@@ -119,7 +104,7 @@ function withSpaceChecks(session: Session, directory: string): Session {
 
 /** Returns the secret in the data directory; null: there is none. */
 export async function findSecret(directory: string): Promise<string | null> {
-  return readFile(join(directory, 'secret'), 'utf8').then(
+  return readFile(join(directory, SECRET_FILE), 'utf8').then(
     (text) => text.trim(),
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null;

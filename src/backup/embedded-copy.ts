@@ -4,7 +4,7 @@ import { copyFile, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Db, pingDatabase } from '../db/database.ts';
-import { PGDATA } from '../db/open.ts';
+import { PGDATA } from '../db/embedded/lock.ts';
 import { checkpoint } from './backup.queries.ts';
 import { requireRoom } from './data-directory.ts';
 

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { recordRestore } from '../backup/backup.queries.ts';
 import { findSecret, hasStore, replaceStore, withLock } from '../backup/data-directory.ts';
@@ -11,7 +11,7 @@ import { lastMigration } from '../db/migrate.ts';
 import { openPostgresSession } from '../db/postgres/postgres-session.ts';
 import type { Session } from '../db/session.ts';
 import { cliActor } from './actor.ts';
-import { exists, PASSPHRASE_OPTION, readPassphrase, summaryOf } from './backup.ts';
+import { PASSPHRASE_OPTION, readPassphrase, summaryOf } from './backup.ts';
 import { outputPath, UsageError } from './options.ts';
 import { print, printJson } from './output.ts';
 import { storeName } from './store.ts';
@@ -63,14 +63,18 @@ async function restore(path: string, options: RestoreOptions): Promise<void> {
   });
   const { manifest, secret } = backup;
   try {
-    if (options.writeSecret !== undefined) await requireSecret(options.writeSecret, secret);
+    const { writeSecret: secretPath } = options;
+    // Before the load, which cannot be undone when this fails.
+    if (secretPath !== undefined) await writeSecret(secretPath, secret);
     const now = new Date();
     const fill = (session: Session) => load(session, backup, { now, replace: options.replace !== undefined });
     await (config.databaseUrl
       ? intoPostgres(config.databaseUrl, options.replace !== undefined, store, fill)
-      : intoEmbedded(config, options.replace !== undefined, store, backup, fill));
-    if (options.writeSecret !== undefined)
-      await writeFile(options.writeSecret, `${secret}\n`, { mode: 0o600, flag: 'wx' });
+      : intoEmbedded(config, options.replace !== undefined, store, backup, fill)
+    ).catch(async (error) => {
+      if (secretPath !== undefined) await deleteSecret(secretPath);
+      throw error;
+    });
     const problem = await secretProblem(config, backup);
     if (options.json) return printJson({ store, ...summaryOf(manifest, passphrase), secretProblem: problem });
     print(
@@ -94,11 +98,17 @@ async function load(
   await recordRestore(session.db, cliActor(now), manifest);
 }
 
-/** @throws {UsageError} when the secret cannot be written to a new file later */
-async function requireSecret(path: string, secret: string | null): Promise<void> {
+/** Writes the secret of a backup to a new file. @throws {UsageError} when there is no secret, or such a file already */
+async function writeSecret(path: string, secret: string | null): Promise<void> {
   if (secret === null) throw new UsageError('The backup does not contain the secret (--write-secret).');
-  if (await exists(path)) throw new UsageError(`${path} exists already (--write-secret).`);
+  await writeFile(path, `${secret}\n`, { mode: 0o600, flag: 'wx' }).catch(async (error) => {
+    if (error.code === 'EEXIST') throw new UsageError(`${path} exists already (--write-secret).`);
+    await deleteSecret(path);
+    throw error;
+  });
 }
+
+const deleteSecret = (path: string) => rm(path, { force: true }).catch(() => {});
 
 const confirmation = (store: string) =>
   new UsageError(

@@ -6,10 +6,12 @@ import type { Database, Db } from './database.ts';
 import { engineDialect } from './dialect.ts';
 import { reconnecting, remoteEngine } from './embedded/client.ts';
 import { type Disk, diskOf, guardDisk, requireSpace } from './embedded/disk-guard.ts';
+import { clearLeftovers } from './embedded/leftovers.ts';
 import {
   connectToHolder,
   holderPid,
   makeDirectory,
+  PGDATA,
   requireOwnFiles,
   takeStoreLock,
 } from './embedded/lock.ts';
@@ -24,9 +26,6 @@ import { openPool, postgresDialect, postgresDisk, revisionReader, statsOf } from
 import { createReadRouter } from './postgres/replicas.ts';
 import { READ_REVISIONS } from './revision/revision.ts';
 import { type Revisions, watchRevisions } from './revision/watch.ts';
-
-/** The part of the data directory with the files of the embedded database. */
-export const PGDATA = 'pgdata';
 
 /** How long a process that closes the store waits for others that use it. */
 const CLIENTS_MS = 5_000;
@@ -227,6 +226,7 @@ async function openEmbedded({
   if (!lock) return allowRemote ? openShared(directory) : throwInUse(directory);
   const pgdata = join(directory, PGDATA);
   try {
+    await clearLeftovers(directory);
     await requireOwnFiles(pgdata);
     await requireNotMoved(directory);
   } catch (error) {

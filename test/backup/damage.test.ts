@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -225,6 +225,17 @@ describe('a backup', () => {
         renameSync(join(place.at, 'pgdata'), join(place.at, 'pgdata.replaced-1'));
         mkdirSync(join(place.at, 'pgdata.restore-1'));
         await expect(restore(written(plain), false)).rejects.toThrow('has a store already');
+        expect(await place.leftovers()).toEqual([]);
+      },
+    );
+
+    it.runIf(name === 'embedded')(
+      'gets its secret when the restore was killed before that was in place',
+      async () => {
+        mkdirSync(join(place.at, 'pgdata.replaced-1'));
+        writeFileSync(join(place.at, 'secret.restore-1'), 'the secret of the backup');
+        await place.withSession(async () => {});
+        expect(readFileSync(join(place.at, 'secret'), 'utf8')).toBe('the secret of the backup');
         expect(await place.leftovers()).toEqual([]);
       },
     );

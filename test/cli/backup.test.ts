@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -192,6 +193,43 @@ describe('tipline backup and tipline restore', () => {
       expect.stringContaining('Standard input is the backup: write the passphrase to a file'),
       false,
     ]);
+  });
+
+  it('replaces nothing when the file for the secret cannot be written', async () => {
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    expect(await run(['keys', 'create', '--name', 'kept'], { env })).toMatchObject({ code: 0 });
+    const secret = join(files, 'no-directory', 'secret');
+    const replacing = ['--replace', env.TIPLINE_DATA_DIR, '--write-secret', secret];
+    const { code, stderr } = await run(['restore', backup, '--passphrase-file', passphrase, ...replacing], {
+      env,
+    });
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${secret} cannot be used`)]);
+    expect((await run(['keys', 'list'], { env })).stdout).toContain('kept');
+  });
+
+  it('leaves no file with the secret when nothing was restored', async () => {
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    const secret = join(files, 'secret-of-nothing');
+    const { code, stderr } = await run(
+      ['restore', backup, '--passphrase-file', passphrase, '--write-secret', secret],
+      { env },
+    );
+    expect([code, stderr, existsSync(secret)]).toEqual([2, expect.stringContaining('add --replace'), false]);
+  });
+
+  it('loses no store when it was killed between its two renames and a server starts', async () => {
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    expect(await run(['keys', 'create', '--name', 'kept'], { env })).toMatchObject({ code: 0 });
+    const at = (name: string) => join(env.TIPLINE_DATA_DIR, name);
+    renameSync(at('pgdata'), at('pgdata.replaced-1'));
+    mkdirSync(at('pgdata.restore-1'));
+    writeFileSync(at('secret.restore-1'), 'the secret of the backup');
+    const started = await serve(env);
+    const { stdout } = await started.command('keys', 'list');
+    await started.stop();
+    expect(stdout).toContain('kept');
+    expect(readdirSync(env.TIPLINE_DATA_DIR).filter((name) => name.includes('-1'))).toEqual([]);
+    expect(readFileSync(at('secret'), 'utf8')).not.toContain('of the backup');
   });
 
   it.skipIf(!hasPostgres)('restores into PostgreSQL and from there into a data directory', async () => {

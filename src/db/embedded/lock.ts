@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** The part of the data directory with the files of the embedded database. */
+export const PGDATA = 'pgdata';
+
 /**
  * The lock on a data directory is a listening Unix socket inside it. The kernel closes it with its process,
  * however that ends, so it can neither outlive a kill -9 nor be mistaken for a reused process id, and it
