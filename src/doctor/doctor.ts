@@ -168,7 +168,7 @@ function databaseChecks(
   return [
     ['schema', async () => judgeMigrations(await lastMigration(db), await migrationNames())],
     ['extensions', async () => judgeTrigrams(await hasExtension(db, 'pg_trgm'))],
-    ['indexes', async () => judgeIndexes(await readSchema(db))],
+    ['indexes', async () => judgeIndexes(await readSchema(db), await isCurrent(db))],
     ['triggers', async () => judgeTriggers(await readSchema(db))],
     ['worker', async () => (hasWorker ? judgeWorker(await findLastJob(db), clock()) : null)],
     ['keys', async () => judgeKeys(await findExpiringKeys(db, clock()))],
@@ -176,6 +176,8 @@ function databaseChecks(
     ['backup', async () => judgeBackup(await findLastBackup(db), databaseUrl !== undefined, clock())],
   ];
 }
+
+const isCurrent = async (db: Db) => (await lastMigration(db)) === (await migrationNames()).at(-1);
 
 /** The checks of PostgreSQL. */
 function serverChecks(

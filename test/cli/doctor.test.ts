@@ -1,8 +1,10 @@
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/doctor/finding.ts';
 import { temporaryDirectory } from '../support/directories.ts';
+import { hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
 import { run } from '../support/processes.ts';
+import { loadDump, releases, unpack } from '../support/releases.ts';
 import { emptyStore } from '../support/service.ts';
 
 /** Depends on the machine. */
@@ -49,5 +51,30 @@ it('tipline doctor names the credentials that another TIPLINE_SECRET encrypted',
   expect(await credentials({ TIPLINE_SECRET: 'x'.repeat(40) })).toMatchObject({
     status: 'error',
     message: 'Stored credentials that cannot be decrypted: provider shodan',
+  });
+});
+
+describe.each(releases)('tipline doctor before an upgrade from %s', (release) => {
+  const ofSchema = async (env: Record<string, string>) => {
+    const { stdout } = await run(['doctor', '--json'], { env });
+    return (JSON.parse(stdout) as Finding[])
+      .filter(({ check }) => ['schema', 'extensions', 'indexes', 'triggers'].includes(check))
+      .map(({ check, status }) => [check, status]);
+  };
+  const expected = [
+    ['schema', 'warning'],
+    ['extensions', 'ok'],
+    ['indexes', 'ok'],
+    ['triggers', 'ok'],
+  ];
+
+  it('only warns of the older schema of an embedded database', async () => {
+    expect(await ofSchema({ TIPLINE_DATA_DIR: unpack(release) })).toEqual(expected);
+  });
+
+  it.skipIf(!hasPostgres)('only warns of that of PostgreSQL', async () => {
+    const { url, drop } = await loadDump(release);
+    expect(await ofSchema(nodeSettings(url))).toEqual(expected);
+    await drop();
   });
 });

@@ -1,8 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadStore } from '../../src/backup/load-store.ts';
 import { openBackup } from '../../src/backup/read-backup.ts';
@@ -14,6 +9,7 @@ import { openBrowser } from '../app/browser.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { freshDatabase, hasPostgres } from '../support/postgres-nodes.ts';
+import { factsOf, fileOf, loadDump, releases, unpack } from '../support/releases.ts';
 
 /** The responses of a release on its store; scripts/make-upgrade-fixture.mjs. */
 interface Facts {
@@ -37,12 +33,7 @@ interface Release {
   postgresql: Facts;
 }
 
-const folder = new URL('./', import.meta.url);
-const releases = readdirSync(folder, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
-const contentOf = (release: string, name: string) => readFileSync(new URL(`${release}/${name}`, folder));
-const releaseOf = (release: string) => JSON.parse(contentOf(release, 'facts.json').toString()) as Release;
+const releaseOf = (release: string) => factsOf(release) as Release;
 
 interface Store {
   harness: Harness;
@@ -57,30 +48,17 @@ async function openStore(url: string | undefined, dataDirectory: string, secret?
   return { harness, secrets: await openSecrets(settings) };
 }
 
-function unpack(release: string): string {
-  const directory = join(temporaryDirectory(), 'data');
-  mkdirSync(directory);
-  const params = { [constants.BROTLI_DECODER_PARAM_LARGE_WINDOW]: 1 };
-  const archive = brotliDecompressSync(contentOf(release, 'data.tar.br'), { params });
-  execFileSync('tar', ['-xf', '-', '-C', directory], { input: archive });
-  return directory;
-}
-
-async function load(release: string): Promise<string> {
-  const { url } = await freshDatabase();
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(gunzipSync(contentOf(release, 'postgresql.sql.gz')).toString());
-  await client.end();
-  return url;
-}
-
 describe.each(releases)('this version on the store of %s', (release) => {
   const { madeAt, email, secret, passphrase, ...facts } = releaseOf(release);
   const stores: [keyof typeof facts, () => Promise<Store>][] = [
     ['embedded', () => openStore(undefined, unpack(release))],
     ...(hasPostgres
-      ? [['postgresql', async () => openStore(await load(release), temporaryDirectory(), secret)] as never]
+      ? [
+          [
+            'postgresql',
+            async () => openStore((await loadDump(release)).url, temporaryDirectory(), secret),
+          ] as never,
+        ]
       : []),
   ];
 
@@ -137,7 +115,7 @@ describe.each(releases)('this version on the store of %s', (release) => {
 
   it.skipIf(!hasPostgres)('restores its backup', async () => {
     const { url, drop } = await freshDatabase();
-    const backup = await openBackup(new URL(`${release}/backup`, folder).pathname, async () => passphrase);
+    const backup = await openBackup(fileOf(release, 'backup').pathname, async () => passphrase);
     const session = await openPostgresSession(url, 'tipline test');
     const { verify } = backup;
     await loadStore(session, backup, { now: new Date(), replace: false, beginsHistory: true, verify });
