@@ -1,3 +1,4 @@
+import { listedBlocks } from '../formats/listed-blocks.ts';
 import { isBlock } from '../model/address-ranges.ts';
 import { visibleText } from '../model/visible-text.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
@@ -9,6 +10,8 @@ export type QueryLanguage = (typeof QUERY_LANGUAGES)[number];
 export interface Observable {
   type: IndicatorType;
   value: string;
+  /** The parts of a network that are whitelisted. */
+  whitelistedParts: string[];
 }
 
 interface Clause {
@@ -71,32 +74,48 @@ const CLAUSES: Record<QueryLanguage, readonly Clause[]> = {
   ],
 };
 
-/** The maximum length of a value in a query, in characters of JSON. */
+/** The maximum length of a value in a query, and of all values of the queries, in characters of JSON. */
 const MAX_VALUE = 200;
+const MAX_VALUES = 5_000;
+
+const lengthOf = (value: string) => JSON.stringify(quoted(value)).length;
 
 /** Returns whether a query can hold a value as it is: not too long, of visible characters, and without wildcards of the language. */
-function isQueryable({ type, value }: Observable, language: QueryLanguage): boolean {
-  if (JSON.stringify(quoted(value)).length > MAX_VALUE || visibleText(value) !== value || /[⟪⟫]/.test(value))
-    return false;
+function isQueryable(type: IndicatorType, value: string, language: QueryLanguage): boolean {
+  if (lengthOf(value) > MAX_VALUE || visibleText(value) !== value || /[⟪⟫]/.test(value)) return false;
   if (language !== 'splunk-spl') return true;
   // The search command matches networks in fields of addresses, but IN compares their text.
   return !value.includes('*') && !((type === 'IPV4' || type === 'IPV6') && isBlock(value));
 }
 
+/** Returns the values that queries compare for an observable; none: they cannot express it. */
+function valuesOf(observable: Observable, language: QueryLanguage): string[] {
+  const values = listedBlocks(observable, { addParts() {} });
+  return values.every((value) => isQueryable(observable.type, value, language)) ? values : [];
+}
+
 export interface Queries {
   queries: { types: IndicatorType[]; query: string }[];
-  /** Values that no query has: of a type that the language has no field for, or that it cannot express. */
+  /** Observables that no query has: of a type that the language has no field for, that it cannot express, or of too many blocks. */
   leftOut: number;
 }
 
 /** Returns queries that find events with these observables, one for each kind of event. */
 export function huntingQueries(observables: readonly Observable[], language: QueryLanguage): Queries {
-  const usable = observables.filter((observable) => isQueryable(observable, language));
-  let written = 0;
-  const queries = CLAUSES[language].flatMap(({ types, write }) => {
-    const found = usable.filter(({ type }) => types.includes(type));
-    written += found.length;
-    return found.length === 0 ? [] : [{ types: [...types], query: write(found.map(({ value }) => value)) }];
-  });
-  return { queries, leftOut: observables.length - written };
+  const written = CLAUSES[language].map((clause) => ({ ...clause, values: [] as string[] }));
+  let [length, leftOut] = [0, 0];
+  for (const observable of observables) {
+    const clause = written.find(({ types }) => types.includes(observable.type));
+    const values = clause ? valuesOf(observable, language) : [];
+    const added = values.reduce((sum, value) => sum + lengthOf(value), 0);
+    if (values.length === 0 || length + added > MAX_VALUES) leftOut++;
+    else {
+      length += added;
+      clause?.values.push(...values);
+    }
+  }
+  const queries = written
+    .filter(({ values }) => values.length > 0)
+    .map(({ types, write, values }) => ({ types: [...types], query: write(values) }));
+  return { queries, leftOut };
 }

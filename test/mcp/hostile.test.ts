@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { huntingQueries, QUERY_LANGUAGES } from '../../src/mcp/hunting-queries.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { normalize } from '../../src/model/normalize.ts';
+import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { ask, callTool } from '../support/mcp.ts';
@@ -205,7 +206,12 @@ function closed(schema: unknown): object {
 
 describe('hunting queries', () => {
   const values = ['a"b.exe', 'c\\d.exe', 'plain.exe', "it's.exe", 'or.exe) or (1=1'];
-  const observables = values.map((value) => ({ type: 'FILENAME' as const, value }));
+  const observable = (type: IndicatorType, value: string, whitelistedParts: string[] = []) => ({
+    type,
+    value,
+    whitelistedParts,
+  });
+  const observables = values.map((value) => observable('FILENAME', value));
 
   it.each(QUERY_LANGUAGES)('in %s have each value as one quoted text', (language) => {
     const { queries, leftOut } = huntingQueries(observables, language);
@@ -225,16 +231,35 @@ describe('hunting queries', () => {
     ['defender-kql', 'FILENAME', 'x'.repeat(300)],
     ['elastic-kql', 'MUTEX', 'Global\\x'],
   ] as const)('in %s leave out the %s %s', (language, type, value) => {
-    expect(huntingQueries([{ type, value }], language)).toEqual({ queries: [], leftOut: 1 });
+    expect(huntingQueries([observable(type, value)], language)).toEqual({ queries: [], leftOut: 1 });
   });
 
   it('find networks where the language can', () => {
-    const network = [{ type: 'IPV4' as const, value: '203.0.113.0/24' }];
+    const network = [observable('IPV4', '203.0.113.0/24')];
     expect(huntingQueries(network, 'defender-kql').queries[0]?.query).toBe(
       'DeviceNetworkEvents | where ipv4_is_in_any_range(RemoteIP, dynamic(["203.0.113.0/24"]))',
     );
     expect(huntingQueries(network, 'elastic-kql').queries[0]?.query).toContain(
       'destination.ip: ("203.0.113.0/24")',
     );
+  });
+
+  it('have networks without their whitelisted parts', () => {
+    const network = [observable('IPV4', '203.0.113.0/30', ['203.0.113.1'])];
+    expect(huntingQueries(network, 'defender-kql').queries[0]?.query).toBe(
+      'DeviceNetworkEvents | where ipv4_is_in_any_range(RemoteIP, dynamic(["203.0.113.0", "203.0.113.2/31"]))',
+    );
+    expect(huntingQueries(network, 'splunk-spl')).toEqual({ queries: [], leftOut: 1 });
+  });
+
+  it('leave out networks of too many blocks, and count each once', () => {
+    const networks = numbers.map((index) =>
+      observable('IPV6', `2001:db8:${index}::/48`, [`2001:db8:${index}::53`]),
+    );
+    for (const language of ['elastic-kql', 'defender-kql'] as const) {
+      const { queries, leftOut } = huntingQueries([...networks, observable('IPV4', '203.0.113.7')], language);
+      expect([queries.length, leftOut]).toEqual([language === 'elastic-kql' ? 1 : 2, COUNT - 2]);
+      for (const { query } of queries) expect(JSON.stringify(query).length).toBeLessThan(12_000);
+    }
   });
 });

@@ -3,6 +3,7 @@ import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { ask, callTool } from '../support/mcp.ts';
+import { actorRecord, relationshipRecord } from '../support/records.ts';
 import { loadActor } from './fixture.ts';
 
 onEveryEngine((engine) => {
@@ -211,6 +212,25 @@ onEveryEngine((engine) => {
       types: ['SHA256'],
     });
     expect(all.queries[0].query).toContain('file.hash.sha256');
+  });
+
+  it('hunting_package has networks without their whitelisted parts', async () => {
+    await harness.load([
+      actorRecord('Networked Cat', { attackGroupId: 'G8888' }),
+      indicatorRecord('IPV4', '198.51.100.0/30', { externalIds: ['i:network'] }),
+      relationshipRecord('i:network', 'indicates', 'actor:Networked Cat'),
+    ]);
+    await addEntry(harness.db, '198.51.100.1', undefined, { who: 'test', reason: 'ours', now: NOW }, 'RED');
+    const blocks = ['198.51.100.0', '198.51.100.2/31'].map((block) => `"${block}"`);
+    for (const [language, separator] of [
+      ['elastic-kql', ' or '],
+      ['defender-kql', ', '],
+    ] as const) {
+      const { answer } = await call('hunting_package', { actor: 'G8888', language });
+      expect(answer).toMatchObject({ total: 1, notInQueries: 0 });
+      expect(answer.queries[0].query).toContain(blocks.join(separator));
+      expect(answer.queries[0].query).not.toContain('198.51.100.0/30');
+    }
   });
 
   it('sigma_rules gives the rules of the bundle, all of them by nextOffset', async () => {

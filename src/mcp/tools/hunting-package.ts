@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { indicatorType, score, stringEnum } from '../../http/schema.ts';
-import { listIndicators } from '../../indicators/read/list.queries.ts';
 import { readTechniqueIds } from '../../sigma/sigma.queries.ts';
 import { rulesFor } from '../../sigma/technique-rules.ts';
 import { actorId } from '../find-entity.ts';
+import { listHunted } from '../hunting.queries.ts';
 import { huntingQueries, QUERY_LANGUAGES } from '../hunting-queries.ts';
 import { integer, nextPage, PAGE_SIZE, page, pageAfter, text } from '../parts.ts';
 import { label, observable, prose } from '../third-party.ts';
@@ -52,10 +52,13 @@ export const huntingTool = defineTool({
     total: integer('How many indicators match, on all pages.'),
     nextPage,
     queries: Type.Array(
-      Type.Object({ types: Type.Array(text()), query: text('With the values of this page.') }),
+      Type.Object({
+        types: Type.Array(text()),
+        query: text('With the values of this page, without whitelisted parts of networks.'),
+      }),
       { description: 'One for each kind of event.' },
     ),
-    notInQueries: integer('Indicators of this page that no query of the language can find.'),
+    notInQueries: integer('Indicators of this page that no query has.'),
     rules: Type.Array(Type.String(), { description: `The titles of the first ${MAX_RULES} Sigma rules.` }),
     ruleCount: integer('Tipline’s own rules for the techniques of the actor.'),
     techniqueIds: Type.Array(Type.String(), {
@@ -68,11 +71,16 @@ export const huntingTool = defineTool({
     const id = await actorId(caller, actor);
     const filters = { actorId: id, types, minConfidence, forDetection: true };
     const { total, rows } = await read((db) =>
-      listIndicators(db, principal, filters, { page: current, pageSize: PAGE_SIZE }),
+      listHunted(db, principal, filters, { page: current, pageSize: PAGE_SIZE }),
     );
     const techniqueIds = await read((db) => readTechniqueIds(db, principal, id));
     const rules = rulesFor(techniqueIds);
-    const { queries, leftOut } = huntingQueries(rows, language);
+    const observables = rows.map(({ type, value, whitelisted_parts: parts }) => ({
+      type,
+      value,
+      whitelistedParts: parts ?? [],
+    }));
+    const { queries, leftOut } = huntingQueries(observables, language);
     return {
       actorId: id,
       indicators: rows.map((row) => ({
