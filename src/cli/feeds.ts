@@ -166,7 +166,7 @@ async function report({ json }: Json, run: (db: Db) => Promise<Feed>): Promise<v
 async function list({ json }: Json): Promise<void> {
   const feeds = await withDatabase(async ({ db }) => {
     const [holds, webhooks] = [await findHolds(db), await listWebhooks(db)];
-    return (await listFeeds(db, 'RED')).map((feed) => {
+    return (await listFeeds(db, 'RED')).map(({ extentChange, ...feed }) => {
       const webhook = webhooks.get(feed.id);
       return { ...feed, heldBack: holds.get(feed.id) ?? [], webhook: webhook ? shownWebhook(webhook) : null };
     });

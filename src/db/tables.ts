@@ -541,6 +541,9 @@ export interface Tables {
     changed_at: Date;
     min_entries: number | null;
     min_share: number | null;
+    /** The place of the last change of its extent in the order of changes (`ExtentChange`). */
+    extent_number: Generated<number | null>;
+    extent_date: Generated<number | null>;
   };
   feed_webhook: {
     feed_id: string;

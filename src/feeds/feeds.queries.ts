@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
+import type { ExtentChange } from '../db/revision/change-dates.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { type Feed, formatNamed, slugProblem } from './feed.ts';
@@ -21,6 +22,14 @@ function toFeed(row: Selectable<Tables['feed']>): Feed {
   };
 }
 
+/** A feed with the last change of its extent; null: there was none. */
+export type FollowedFeed = Feed & { extentChange: ExtentChange | null };
+
+function toFollowedFeed(row: Selectable<Tables['feed']>): FollowedFeed {
+  const { extent_number: number, extent_date: date } = row;
+  return { ...toFeed(row), extentChange: number === null || date === null ? null : { number, date } };
+}
+
 /** @param slug any text */
 export async function findFeed(db: Db, slug: string): Promise<Feed | undefined> {
   if (slugProblem(slug) !== null) return undefined;
@@ -35,25 +44,25 @@ export async function lockFeed(db: Db, slug: string): Promise<Feed | undefined> 
 }
 
 /** Returns the feeds whose TLP ceiling is not above this one, by slug: their filters may be as restricted as their content. */
-export async function listFeeds(db: Db, tlpCeiling: Tlp): Promise<Feed[]> {
+export async function listFeeds(db: Db, tlpCeiling: Tlp): Promise<FollowedFeed[]> {
   const rows = await db
     .selectFrom('feed')
     .selectAll()
     .where(sql<boolean>`tlp_ceiling <= ${tlpCeiling}::tlp`)
     .orderBy('slug')
     .execute();
-  return rows.map(toFeed);
+  return rows.map(toFollowedFeed);
 }
 
 /** Returns the feeds with these ids, by slug. */
-export async function findFeeds(db: Db, ids: readonly string[]): Promise<Feed[]> {
+export async function findFeeds(db: Db, ids: readonly string[]): Promise<FollowedFeed[]> {
   const rows = await db
     .selectFrom('feed')
     .selectAll()
     .where(sql<boolean>`id = any(${[...ids]}::text[]::uuid[])`)
     .orderBy('slug')
     .execute();
-  return rows.map(toFeed);
+  return rows.map(toFollowedFeed);
 }
 
 /** @returns whether it was inserted: no other feed has its slug */
@@ -86,6 +95,14 @@ export async function updateFeed(db: Db, feed: Feed): Promise<void> {
     .set({ name, description, format, query, tlp_ceiling: tlpCeiling, changed_at: changedAt })
     .set({ min_entries: minEntries, min_share: minShare })
     .where('id', '=', feed.id)
+    .execute();
+}
+
+export async function setExtentChange(db: Db, id: string, { number, date }: ExtentChange): Promise<void> {
+  await db
+    .updateTable('feed')
+    .set({ extent_number: number, extent_date: date })
+    .where('id', '=', id)
     .execute();
 }
 

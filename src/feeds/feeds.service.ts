@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
+import { recordExtentChange } from '../db/revision/change-dates.ts';
+import { withRevision } from '../db/revision/revision.ts';
 import {
   collectionOf,
   exportProblem,
@@ -10,7 +12,15 @@ import {
   slugProblem,
 } from './feed.ts';
 import { forgetDayCounts, forgetHolds } from './feed-guards.queries.ts';
-import { countBoundKeys, deleteFeed, findFeed, insertFeed, lockFeed, updateFeed } from './feeds.queries.ts';
+import {
+  countBoundKeys,
+  deleteFeed,
+  findFeed,
+  insertFeed,
+  lockFeed,
+  setExtentChange,
+  updateFeed,
+} from './feeds.queries.ts';
 
 /** A feed that there is not, that there is already, or that is in use. */
 export class FeedError extends Error {
@@ -64,7 +74,7 @@ export async function changeFeed(
   by: AuditActor,
   unchangedSince?: Date,
 ): Promise<Feed> {
-  return db.transaction().execute(async (trx) => {
+  return withRevision(db, async (trx) => {
     const before = (await lockFeed(trx, slug)) ?? missing(slug);
     if (unchangedSince && unchangedSince.getTime() !== before.changedAt.getTime())
       throw new FeedError(CHANGED_SINCE);
@@ -77,6 +87,11 @@ export async function changeFeed(
     if (after.minEntries === null && after.minShare === null) await forgetHolds(trx, after.id);
     // The number of entries on an earlier day was that of other entries.
     if (EXTENT.some((name) => before[name] !== after[name])) await forgetDayCounts(trx, after.id);
+    if (
+      exportProblem(before) !== null ||
+      collectionOf(before).collection.id !== collectionOf(after).collection.id
+    )
+      await setExtentChange(trx, after.id, await recordExtentChange(trx));
     const object = { kind: 'feed' as const, id: after.id };
     await writeAudit(trx, by, { action: 'feed.change', object, before, after, reason: null });
     return after;

@@ -1,8 +1,9 @@
 import type { Db } from '../db/database.ts';
+import type { ExtentChange } from '../db/revision/change-dates.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { ContextKind } from '../exports/export-context.queries.ts';
-import { collectionOf, type Feed, readerOf } from '../feeds/feed.ts';
-import { findFeeds, listFeeds } from '../feeds/feeds.queries.ts';
+import { collectionOf, readerOf } from '../feeds/feed.ts';
+import { type FollowedFeed, findFeeds, listFeeds } from '../feeds/feeds.queries.ts';
 import { tlpName } from '../formats/format.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import type { Scope } from '../model/account.ts';
@@ -22,6 +23,8 @@ export interface Collection {
   filters: IndicatorFilters;
   /** The objects that it has besides indicators. */
   entityKinds: readonly ContextKind[];
+  /** The last change of its filters or ceiling; null: there was none. */
+  extentChange: ExtentChange | null;
 }
 
 /** A key, as far as it decides which collections it can read. */
@@ -75,6 +78,7 @@ const everything = (principal: Principal): Omit<Collection, 'entityKinds'> => ({
   description: `All indicators that the key can read${WITH_CONTEXT}.`,
   principal,
   filters: {},
+  extentChange: null,
 });
 
 const byTlp = (principal: Principal): Omit<Collection, 'entityKinds'>[] =>
@@ -85,9 +89,10 @@ const byTlp = (principal: Principal): Omit<Collection, 'entityKinds'>[] =>
     description: `All indicators up to TLP:${tlpName(tlp)}${WITH_CONTEXT}.`,
     principal: { ...principal, tlpCeiling: tlp },
     filters: {},
+    extentChange: null,
   }));
 
-function ofFeed(feed: Feed, reader: Principal): Collection {
+function ofFeed(feed: FollowedFeed, reader: Principal): Collection {
   const { filters, collection } = collectionOf(feed);
   const { limit } = collection;
   const beyond = limit && `Beyond the limit of ${limit.count} that the feed has elsewhere, too.`;
@@ -100,5 +105,6 @@ function ofFeed(feed: Feed, reader: Principal): Collection {
     filters,
     // A feed is a list of indicators: its filters select nothing else, and a key that is bound to it can read nothing else.
     entityKinds: [],
+    extentChange: feed.extentChange,
   };
 }

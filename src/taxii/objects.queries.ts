@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { STATE_COLUMNS } from '../changes/history.queries.ts';
 import type { Db } from '../db/database.ts';
-import { dateOfChange } from '../db/revision/change-dates.ts';
+import { dateOfChangeIn, type ExtentChange } from '../db/revision/change-dates.ts';
 import { type Principal, visible } from '../db/visibility.ts';
 import type { ContextKind } from '../exports/export-context.queries.ts';
 import { type Column, rowReader } from '../exports/export-row.ts';
@@ -25,6 +25,8 @@ export interface Rows {
   filters: IndicatorFilters;
   /** The other objects that it has besides indicators, with the relationships between all of them. */
   entityKinds: readonly ContextKind[];
+  /** The last change of the filters or of the ceiling; null: there was none. */
+  extentChange: ExtentChange | null;
   match: Match;
 }
 
@@ -96,11 +98,11 @@ export async function findRows(
   { from, upTo }: Places,
   most: number,
 ): Promise<DatedRow[]> {
-  const { principal, filters, match } = rows;
+  const { principal, filters, match, extentChange } = rows;
   const place = placeOf(rows);
   const selection = { principal, filters: { ...filters, ...(match.id && { ids: match.id }) } };
   const query = rowQuery(db, selection, FORMAT, true)
-    .select([place.as('place'), dateOfChange(place).as('date')])
+    .select([place.as('place'), dateOfChangeIn(extentChange, place).as('date')])
     .where(sql<SqlBool>`${place} >= ${from}::bigint`)
     .$if(upTo !== null, (all) => all.where(sql<SqlBool>`${place} <= ${upTo}::bigint`))
     .$call((all) => matchConditions(match).reduce((some, condition) => some.where(condition), all))
@@ -161,7 +163,7 @@ export const isHeld = ({ base, since }: Held) => sql<SqlBool>`(h.to_revision > $
  */
 export async function findEndedStates(
   db: Db,
-  { principal, filters, match }: Rows,
+  { principal, filters, match, extentChange }: Rows,
   held: Held,
   from: number,
   most: number,
@@ -170,7 +172,7 @@ export async function findEndedStates(
   const isIndicator = sql<boolean>`(for_detection or type = 'CVE')`;
   const { rows } = await sql<EndedState>`
       select distinct on (place, ${isIndicator}) place, id, type, value, confidence, severity, tlp, tags,
-        ${dateOfChange(sql`place`)} + (is_hidden and not ${isIndicator})::int as date,
+        ${dateOfChangeIn(extentChange, sql`place`)} + (is_hidden and not ${isIndicator})::int as date,
         last_seen as "lastSeen", for_detection as "forDetection", of_certificate as "ofCertificate",
         created_at as "createdAt", modified_at as "modifiedAt"
       from (

@@ -1,5 +1,5 @@
 import type { Db } from '../db/database.ts';
-import { findChangePlace } from '../db/revision/change-dates.ts';
+import { type ExtentChange, findChangePlace, firstChangeAfter } from '../db/revision/change-dates.ts';
 import { readEpoch, readRevision } from '../db/revision/revision.ts';
 import {
   markingOf,
@@ -68,7 +68,7 @@ export async function nextObjects(
   const place = stated === null ? null : await findChangePlace(db, stated);
   // The client may have objects of a history that is lost, and nobody can say which: it gets everything.
   const [after, start] = place?.isLost && !given ? [null, null] : [stated, place];
-  const from = start?.number ?? 0;
+  const from = start && after !== null ? firstChangeAfter(rows.extentChange, after, start) : 0;
   const base: Held['base'] = start && [start.revision, start.modified];
   const held = given ?? { base, since: await readRevision(db), history };
   const [isOf, ids] = [wants(rows.match), await indicatorIds(db, observables, rows)];
@@ -87,7 +87,9 @@ export async function nextObjects(
   const wanted: Wanted = { places: { from, upTo }, held: mayHold ? held : null, isWanted, most };
   const objects = [
     ...[
-      ...CONSTANTS.filter(({ tlp }) => tlp === null || compareTlp(tlp, rows.principal.tlpCeiling) <= 0),
+      ...constantsOf(rows.extentChange).filter(
+        ({ tlp }) => tlp === null || compareTlp(tlp, rows.principal.tlpCeiling) <= 0,
+      ),
       ...ended.map((state) => ({ date: state.date, object: endOf(state) })),
       ...found.flatMap(({ date, row }) => dated(date + NEW_OBJECTS, indicatorObjects(row))),
     ].filter(isWanted),
@@ -97,7 +99,10 @@ export async function nextObjects(
   return { objects: objects.slice(0, limit), hasMore: objects.length > limit, held };
 }
 
-/** The objects of every collection: the same for all, so they have the time of their last version. */
+/** The objects of every collection: the same for all, so they have the time of their last version, but where the extent has changed since. */
+const constantsOf = (extent: ExtentChange | null) =>
+  extent === null ? CONSTANTS : CONSTANTS.map((one, place) => ({ ...one, date: extent.date + place }));
+
 const CONSTANTS: readonly (DatedObject & { tlp: Tlp | null })[] = [
   ...TLPS.map((tlp) => ({ object: markingOf(tlp) as StixObject, tlp })),
   ...[TIPLINE_IDENTITY, TIPLINE_EXTENSION_DEFINITION].map((object) => ({ object, tlp: null })),

@@ -161,14 +161,17 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
   }
 
   const read = (
-    { principal, filters, entityKinds }: Collection,
+    { principal, filters, entityKinds, extentChange }: Collection,
     query: PageQuery,
     withEnds: boolean,
   ): Promise<Page> => {
     const inOneSnapshot = () =>
       database.read((db) =>
         inSnapshot(db, (snapshot) =>
-          nextObjects({ db: snapshot, ...lookups }, { principal, filters, entityKinds, ...query, withEnds }),
+          nextObjects(
+            { db: snapshot, ...lookups },
+            { principal, filters, entityKinds, extentChange, ...query, withEnds },
+          ),
         ),
       );
     return comparesAll(lookups, { entityKinds, match: query.match })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { withRevision } from '../../src/db/revision/revision.ts';
 import type { FeedDefinition } from '../../src/feeds/feed.ts';
-import { createFeed } from '../../src/feeds/feeds.service.ts';
+import { changeFeed, createFeed } from '../../src/feeds/feeds.service.ts';
 import { stixImporter } from '../../src/importers/stix.ts';
 import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
 import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
@@ -393,6 +393,79 @@ onEveryEngine((engine) => {
     const time = '1969-12-31T23:59:59.000001Z';
     const { headers } = await get(`collections/all/objects/?added_after=${time}&match[type]=note`);
     expect(headers['x-taxii-date-added-last']).toBe(time);
+  });
+
+  describe('the collection of a feed whose extent has changed', () => {
+    const slug = 'hosts';
+    const alias = `feed-${slug}`;
+    beforeEach(async () => {
+      await createFeed(harness.db, { ...FEED, query: 'minConfidence=70' }, BY);
+      await harness.load([
+        host(1, { confidence: 90 }),
+        ...Array.from({ length: 5 }, (_, index) => host(index + 10, { confidence: 40 })),
+        host(2, { confidence: 90, tlp: 'AMBER' }),
+      ]);
+    });
+    const low = ['host-10', 'host-11', 'host-12', 'host-13', 'host-14'].map((name) => `${name}.example`);
+
+    it.each([
+      ['filters', { query: 'minConfidence=30' }, ['host-1.example', ...low]],
+      ['TLP ceiling', { tlpCeiling: 'AMBER' }, ['host-1.example', 'host-2.example']],
+    ] as const)(
+      'has by its alias what matches other %s, for clients that had read all of it',
+      async (_, change, expected) => {
+        const before = await pull('', {}, alias);
+        expect(indicators(before.objects)).toEqual(['host-1.example']);
+        await changeFeed(harness.db, slug, change, BY);
+        const added = await pull(`added_after=${before.last}`, {}, alias);
+        expect(indicators(added.objects)).toEqual(expected);
+        expect(added.last > before.last).toBe(true);
+        // Once.
+        expect((await pull(`added_after=${added.last}`, {}, alias)).objects).toEqual([]);
+        await harness.load([host(3, { confidence: 90 })]);
+        const later = await pull(`added_after=${added.last}`, {}, alias);
+        expect(indicators(later.objects)).toEqual(['host-3.example']);
+        const all = await pull('', {}, alias);
+        expect(indicators(all.objects)).toEqual([...expected, 'host-3.example'].sort());
+        expect(all.last).toBe(later.last);
+      },
+    );
+
+    it('is read to its end by the time of the last object too, and in the same order as the manifest', async () => {
+      const before = await pull('', {}, alias);
+      await changeFeed(harness.db, slug, { query: 'minConfidence=30' }, BY);
+      const objects: StixObject[] = [];
+      const times: string[] = [];
+      for (let after = before.last; ; ) {
+        const page = await objectsOf(`added_after=${after}&limit=1`, {}, alias);
+        if (page.objects.length === 0) break;
+        objects.push(...page.objects);
+        after = page.last ?? '';
+        times.push(after);
+      }
+      expect(times).toEqual([...new Set(times)].sort());
+      const { objects: records } = (await get(`collections/${alias}/manifest/`)).json();
+      expect(
+        records.map(({ id, date_added: date }: { id: string; date_added: string }) => [id, date]),
+      ).toEqual(objects.map(({ id }, index) => [id, times[index]]));
+      expect(indicators(objects)).toEqual(['host-1.example', ...low]);
+    });
+
+    it('has the ends of what a client may have', async () => {
+      const before = await pull('', {}, alias);
+      await addEntry(harness.db, 'host-1.example', undefined, BY, 'RED');
+      await changeFeed(harness.db, slug, { query: 'minConfidence=30' }, BY);
+      const { objects } = await pull(`added_after=${before.last}&limit=2`, {}, alias);
+      expect(indicators(objects)).toEqual(['host-1.example', ...low]);
+      const ended = objects.find(({ name }) => name === 'host-1.example');
+      expect(ended?.valid_until).toBe(ended?.modified);
+    });
+
+    it('has no object anew where a change leaves the extent', async () => {
+      const before = await pull('', {}, alias);
+      await changeFeed(harness.db, slug, { name: 'Other hosts' }, BY);
+      expect((await pull(`added_after=${before.last}`, {}, alias)).objects).toEqual([]);
+    });
   });
 
   describe('the collections of a key', () => {

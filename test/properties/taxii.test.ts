@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { type Database, inSnapshot } from '../../src/db/database.ts';
+import { type ExtentChange, recordExtentChange } from '../../src/db/revision/change-dates.ts';
+import { withRevision } from '../../src/db/revision/revision.ts';
 import { CONTEXT_KINDS } from '../../src/exports/export-context.queries.ts';
 import type { ExportEntity } from '../../src/formats/format.ts';
 import {
@@ -36,6 +38,15 @@ const action = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('begin' as const), client: fc.nat(2) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('alter' as const),
+      client: fc.integer({ min: 1, max: 2 }),
+      ceiling: tlp,
+      filters: fc.constantFrom(...FILTERS),
+    }),
+  },
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
@@ -43,6 +54,8 @@ type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 interface Client {
   ceiling: Tlp;
   filters: IndicatorFilters;
+  /** The last change of the two. */
+  extentChange: ExtentChange | null;
   reached: Reached;
   copy: Map<string, DatedObject['object']>;
 }
@@ -162,11 +175,30 @@ onEveryEngine((engine) => {
     }
   }
 
+  /** Changes the filters and raises the ceiling of the feed that a client follows, which goes on from where it is. */
+  async function alter(client: Client, { ceiling, filters }: Pick<Client, 'ceiling' | 'filters'>) {
+    if (hasContext(client) || hasContext({ filters })) return;
+    // The client reads its pages to the end before.
+    while (client.reached.held && (await poll(client, 5)));
+    if (compareTlp(ceiling, client.ceiling) > 0) client.ceiling = ceiling;
+    client.filters = filters;
+    client.extentChange = await withRevision(database.db, recordExtentChange);
+  }
+
   async function poll(client: Client, limit: number): Promise<boolean> {
-    const { ceiling, filters, reached } = client;
+    const { ceiling, filters, extentChange, reached } = client;
     const principal = { tlpCeiling: ceiling, now: new Date(world.now()) };
     const entityKinds = hasContext(client) ? CONTEXT_KINDS : [];
-    const asked = { principal, filters, entityKinds, match: {}, reached, limit, withEnds: true };
+    const asked = {
+      principal,
+      filters,
+      entityKinds,
+      extentChange,
+      match: {},
+      reached,
+      limit,
+      withEnds: true,
+    };
     const page = await inSnapshot(database.db, (db) => nextObjects({ db, ...lookups }, asked));
     const { objects } = page;
     const dates = objects.map(({ date }) => date);
@@ -249,6 +281,7 @@ onEveryEngine((engine) => {
             ({ ceiling, filters }, place): Client => ({
               ceiling,
               filters: place === 0 ? {} : filters,
+              extentChange: null,
               reached: BEGINNING,
               copy: new Map(),
             }),
@@ -256,6 +289,7 @@ onEveryEngine((engine) => {
           const run = async (act: Action) => {
             const client = 'client' in act ? (clients[act.client] as Client) : null;
             if (act.do === 'begin') Object.assign(client as Client, { reached: BEGINNING, copy: new Map() });
+            else if (act.do === 'alter') await alter(client as Client, act);
             else if (act.do === 'poll') await poll(client as Client, act.limit);
             else await world.carryOut(act);
             await look();

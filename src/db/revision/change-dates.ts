@@ -18,8 +18,7 @@ export async function recordChangeDates(trx: Db, revision: number): Promise<void
     from (
       select *, greatest(earliest, ceil(extract(epoch from greatest(clock_timestamp(), modified)) * 1000000)::bigint) as first_date
       from (
-        select latest.last_number + 1 as first_number, changed.last_value as last_number,
-          (latest.first_date + ${sql.lit(DATES_A_CHANGE)} * (latest.last_number - latest.first_number + 1) + 999) / 1000 * 1000 as earliest,
+        select latest.last_number + 1 as first_number, changed.last_value as last_number, ${EARLIEST} as earliest,
           greatest(
             ${lastModified('indicator', sql`coalesce(change_number, number)`)},
             ${sql.join(ENTITIES.map((table) => lastModified(table, sql`change_number`)))},
@@ -33,6 +32,9 @@ export async function recordChangeDates(trx: Db, revision: number): Promise<void
     ) as timed
   `.execute(trx);
 }
+
+/** The first millisecond after all changes. */
+const EARLIEST = sql`(latest.first_date + ${sql.lit(DATES_A_CHANGE)} * (latest.last_number - latest.first_number + 1) + 999) / 1000 * 1000`;
 
 const ENTITIES = ['actor', 'campaign', 'technique', 'software'];
 
@@ -50,6 +52,55 @@ const lastModified = (table: string, number: RawBuilder<unknown>) =>
 export const dateOfChange = (number: RawBuilder<unknown>) => sql<number>`(
   select first_date + ${sql.lit(DATES_A_CHANGE)} * (${number} - first_number) from change_date
   where first_number <= ${number} order by first_number desc limit 1)`;
+
+/**
+ * The place of a change of a collection's extent: what matches since then was added to the collection then, whenever it was changed
+ * before. Objects of earlier changes have times from `date` on, in their order; all later changes have later times.
+ */
+export interface ExtentChange {
+  /** The number of the last change before. */
+  number: number;
+  /** In microseconds since 1970. */
+  date: number;
+}
+
+/** The times before those of changes, for the objects that are in every collection. */
+export const DATES_OF_CONSTANTS = 16;
+
+/** Records that the extent of a collection has changed. Must be called under the lock of the revision: no change may get a time in between. */
+export async function recordExtentChange(trx: Db): Promise<ExtentChange> {
+  const { rows } = await sql<ExtentChange>`
+    with extent as (
+      select latest.last_number + 1 as first_number, nextval('change_number') as number,
+        greatest(${EARLIEST}, ceil(extract(epoch from clock_timestamp()) * 1000000)::bigint) as date
+      from (select * from change_date order by first_number desc limit 1) as latest
+    ), timed as (
+      select *, (date + ${sql.lit(DATES_OF_CONSTANTS)} + ${sql.lit(DATES_A_CHANGE)} * (number + 1) + 999) / 1000 * 1000 as end from extent
+    ), recorded as (
+      insert into change_date (first_number, last_number, revision, first_date, modified)
+      select first_number, number, revision.value, timed.end, timed.end from timed, revision
+    )
+    select number, date from extent
+  `.execute(trx);
+  const [change] = rows;
+  if (!change) throw new Error('there is no change');
+  return change;
+}
+
+/** Returns the time of the first object of a change in a collection with this extent. */
+export function dateOfChangeIn(extent: ExtentChange | null, number: RawBuilder<unknown>): RawBuilder<number> {
+  if (extent === null) return dateOfChange(number);
+  const first = extent.date + DATES_OF_CONSTANTS;
+  return sql`case when ${number} <= ${extent.number}::bigint
+    then ${first}::bigint + ${sql.lit(DATES_A_CHANGE)} * ${number} else ${dateOfChange(number)} end`;
+}
+
+/** Returns the first change of which an object may have a later time in a collection with this extent. */
+export function firstChangeAfter(extent: ExtentChange | null, date: number, place: ChangePlace): number {
+  if (extent === null) return place.number;
+  const number = Math.floor((date - extent.date - DATES_OF_CONSTANTS) / DATES_A_CHANGE);
+  return number > extent.number ? place.number : Math.max(number, 0);
+}
 
 /** Returns the time of the first change of the revision of a change, in milliseconds since 1970. @param number the change number */
 export const revisionTimeOfChange = (number: RawBuilder<unknown>) => sql<number>`(
