@@ -177,10 +177,13 @@ function recordOf(
   });
 }
 
-/** Whether the attribute is for a wider audience than its event, whose id, objects and files it must not disclose. */
+/**
+ * Whether the attribute is for a wider audience than its event, of which it must disclose nothing: no id, objects, files, tags,
+ * threat level and date. An event without a TLP has that of its source, which may be any.
+ */
 function disclosesEvent(attribute: Fields, event: EventContext): boolean {
   const { tlp } = mispTags(attribute);
-  return tlp !== null && (event.tlp === null || compareTlp(tlp, event.tlp) < 0);
+  return tlp !== null && compareTlp(tlp, event.tlp ?? 'RED') < 0;
 }
 
 function partOf(object: MispObject | null, attribute: Fields): MispObject | null {
@@ -221,17 +224,20 @@ function* readOther(
   yield* links(attribute, record, event, []);
 }
 
+const UNSTATED: Pick<EventContext, 'date' | 'severity' | 'tags'> = { date: null, severity: null, tags: [] };
+
 function sharedFields(attribute: Fields, tags: MispTags, event: EventContext) {
+  const inherited = disclosesEvent(attribute, event) ? UNSTATED : event;
   const statedAt = parseUnixSeconds(field(attribute, 'timestamp'));
-  const firstSeen = dateOf(attribute, 'first_seen') ?? event.date ?? statedAt;
+  const firstSeen = dateOf(attribute, 'first_seen') ?? inherited.date ?? statedAt;
   const lastSeen = dateOf(attribute, 'last_seen') ?? statedAt ?? firstSeen;
   const toIds = field(attribute, 'to_ids');
   return {
     externalIds: stixId('indicator', attribute),
     statedAt,
     tlp: tags.tlp ?? event.tlp,
-    severity: event.severity,
-    tags: tagsOf(tags.plain, tagsWithoutLink(tags.galaxy), event.tags),
+    severity: inherited.severity,
+    tags: tagsOf(tags.plain, tagsWithoutLink(tags.galaxy), inherited.tags),
     firstSeen,
     lastSeen,
     forDetection: toIds === undefined || isTrue(toIds),
@@ -253,8 +259,11 @@ function* links(
   const own = clusterRecords(attribute, shared.tlp, shared.statedAt);
   yield* withReport(own, event.reportId);
   if (event.reportId !== null) yield relationshipRecord('refers-to', event.reportId, id, shared.tlp);
-  for (const to of new Set([...indicated, ...indicatedIds(own)]))
-    yield relationshipRecord('indicates', id, to, shared.tlp);
+  const ofAttribute = new Set(indicatedIds(own));
+  // That the event is about an entity is for the event's audience.
+  const ofEvent = disclosesEvent(attribute, event) ? event.tlp : shared.tlp;
+  for (const to of new Set([...indicated, ...ofAttribute]))
+    yield relationshipRecord('indicates', id, to, ofAttribute.has(to) ? shared.tlp : ofEvent);
 }
 
 type Part = (value: string) => NormalizeResult;

@@ -229,6 +229,53 @@ describe('a MISP attribute', () => {
     expect(open).not.toHaveProperty('object');
   });
 
+  it.each([
+    ['tlp:red', 'RED' as const],
+    ['OSINT', null],
+  ])(
+    'for a wider audience than its event, marked %s, inherits no tags, severity, date and audience of links',
+    async (marking, tlp) => {
+      const own = attribute('domain', 'bad.example.com', {
+        Tag: [
+          { name: 'tlp:green' },
+          { name: 'own' },
+          { name: 'misp-galaxy:threat-actor="Own"' },
+          { name: 'misp-galaxy:threat-actor="Both"' },
+        ],
+      });
+      const records = await recordsOf([own, attribute('md5', MD5)], {
+        threat_level_id: '1',
+        Tag: [
+          { name: marking },
+          { name: 'victim:example' },
+          { name: 'misp-galaxy:sector="Bank"' },
+          { name: 'misp-galaxy:threat-actor="Of the event"' },
+          { name: 'misp-galaxy:threat-actor="Both"' },
+        ],
+      });
+      const [open, other] = ofKind(records, 'indicator');
+      expect(open).toMatchObject({ tlp: 'GREEN', tags: ['own'], severity: null });
+      expect(open).toMatchObject({ firstSeen: new Date('2024-03-01'), lastSeen: new Date('2024-03-01') });
+      expect(other).toMatchObject({ tlp, severity: 'HIGH', firstSeen: new Date('2024-02-01') });
+      expect(other?.tags).toContain('victim:example');
+      const indicates = ofKind(records, 'relationship').filter(({ type }) => type === 'indicates');
+      expect(indicates.map(({ from, to, tlp }) => [from === open?.externalIds[0], to, tlp])).toEqual([
+        [true, 'misp-galaxy:threat-actor="Of the event"', tlp],
+        [true, 'misp-galaxy:threat-actor="Both"', 'GREEN'],
+        [true, 'misp-galaxy:threat-actor="Own"', 'GREEN'],
+        [false, 'misp-galaxy:threat-actor="Of the event"', tlp],
+        [false, 'misp-galaxy:threat-actor="Both"', tlp],
+      ]);
+    },
+  );
+
+  it('marked RED in an event without a TLP inherits from the event', async () => {
+    const own = attribute('domain', 'bad.example.com', { Tag: [{ name: 'tlp:red' }] });
+    const [one] = await indicatorsOf([own], { threat_level_id: '1', Tag: [{ name: 'OSINT' }] });
+    expect(one).toMatchObject({ tlp: 'RED', tags: ['OSINT'], severity: 'HIGH' });
+    expect(one?.records).toMatchObject([{ reportId: `report--${uuid(1)}` }]);
+  });
+
   it('of an object names the object and its part in it', async () => {
     const object = {
       uuid: uuid(77),
