@@ -1,4 +1,5 @@
-import type { Severity } from '../model/vocabulary.ts';
+import { compareTlp } from '../model/statement.ts';
+import type { Severity, Tlp } from '../model/vocabulary.ts';
 import { parseDate, parseUnixSeconds } from './dates.ts';
 import type { AttributeRecord, ImportRecord, RejectedRecord, ReportRecord } from './importer.ts';
 import { clusterRecords, indicatedIds, tagsWithoutLink, withReport } from './misp-clusters.ts';
@@ -27,9 +28,6 @@ import {
   tagsOf,
   textOf,
 } from './record-fields.ts';
-
-/** The maximum number of links of a report. */
-const _MAX_LINKS = 1_000;
 
 /** MISP's threat levels; 4 is "undefined". */
 const SEVERITY_BY_LEVEL = new Map<string, Severity>([
@@ -77,11 +75,12 @@ function* readText(text: unknown, { reportId, tlp }: EventContext, where: string
     const id = isObject(text) ? uuidOf(text) : null;
     if (!isObject(text) || id === null) throw new RecordRejected('no uuid');
     if (isTrue(field(text, 'deleted'))) throw new RecordRejected('deleted in its source');
+    const own = mispTags(text).tlp ?? tlp;
     const note: AttributeRecord = {
       kind: 'attribute',
       externalIds: [`note--${id}`],
       statedAt: parseUnixSeconds(field(text, 'timestamp')),
-      tlp,
+      tlp: own,
       confidence: null,
       type: 'note',
       value: attributeValue(field(text, 'content')),
@@ -95,7 +94,7 @@ function* readText(text: unknown, { reportId, tlp }: EventContext, where: string
       killChainPhases: null,
     };
     yield note;
-    if (reportId !== null) yield relationshipRecord('refers-to', reportId, `note--${id}`, tlp);
+    if (reportId !== null) yield relationshipRecord('refers-to', reportId, `note--${id}`, own);
   } catch (error) {
     yield rejectedBy(error, 'attribute', where);
   }
@@ -108,7 +107,7 @@ function readReport(
   where: string,
 ): ReportRecord | RejectedRecord {
   try {
-    const links = linksOf(attributes);
+    const links = linksOf(attributes, tags.tlp);
     const org = field(event, 'Orgc');
     return {
       kind: 'report',
@@ -163,8 +162,23 @@ function* placed(list: unknown, where: string, parent: ParentObject): Generator<
   }
 }
 
-function linksOf(attributes: { value: unknown }[]): string[] {
+/** Returns the links of a report: those that its source has not deleted, and that all who may see the report may see. */
+function linksOf(attributes: { value: unknown }[], tlp: Tlp | null): string[] {
   return httpLinks(
-    attributes.map(({ value }) => (isObject(value) && value.type === 'link' ? value.value : null)),
+    attributes.map(({ value }) =>
+      isObject(value) && value.type === 'link' && isForAudience(value, tlp) ? value.value : null,
+    ),
   );
+}
+
+/** An event without a TLP has that of its source, which may be CLEAR. */
+function isForAudience(attribute: Fields, tlp: Tlp | null): boolean {
+  if (isTrue(field(attribute, 'deleted'))) return false;
+  try {
+    return compareTlp(mispTags(attribute).tlp ?? 'CLEAR', tlp ?? 'CLEAR') <= 0;
+  } catch (error) {
+    // Its TLP is unknown; `readAttribute` rejects it.
+    if (error instanceof RecordRejected) return false;
+    throw error;
+  }
 }

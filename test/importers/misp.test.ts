@@ -372,6 +372,37 @@ describe('a MISP event', () => {
     ]);
   });
 
+  it.each([
+    ['tlp:green', ['plain', 'clear']],
+    ['OSINT', ['plain', 'clear']],
+    ['tlp:red', ['plain', 'clear', 'green', 'red']],
+  ])('marked %s has only links that are neither deleted nor for fewer people', async (marking, expected) => {
+    const link = (path: string, fields: object = {}) =>
+      attribute('link', `https://example.com/${path}`, fields);
+    const marked = (tag: string) => link(tag.replace('tlp:', ''), { Tag: [{ name: tag }] });
+    const own = [
+      link('deleted', { deleted: true }),
+      link('unreadable', { Tag: 'tlp:red' }),
+      link('plain'),
+      ...['tlp:clear', marking === 'tlp:green' ? 'tlp:amber' : 'tlp:green', 'tlp:red'].map(marked),
+    ];
+    const objects = [{ deleted: true, Attribute: [link('of-a-deleted-object')] }];
+    const [report] = ofKind(await recordsOf(own, { Tag: [{ name: marking }], Object: objects }), 'report');
+    expect(report?.links).toEqual(expected.map((path) => `https://example.com/${path}`));
+    expect(report?.url).toBe('https://example.com/plain');
+  });
+
+  it('has texts with a TLP of their own', async () => {
+    const text = (n: number, fields: object) => ({ uuid: uuid(n), content: 'x', ...fields });
+    const records = await recordsOf([], {
+      Tag: [{ name: 'tlp:green' }],
+      EventReport: [text(80, {}), text(81, { Tag: [{ name: 'tlp:red' }] }), text(82, { Tag: 'tlp:red' })],
+    });
+    expect(ofKind(records, 'attribute').map(({ tlp }) => tlp)).toEqual(['GREEN', 'RED']);
+    expect(ofKind(records, 'relationship').map(({ tlp }) => tlp)).toEqual(['GREEN', 'RED']);
+    expect(ofKind(records, 'rejected')).toMatchObject([{ reason: 'Tag is not a list' }]);
+  });
+
   it('keeps its texts as notes', async () => {
     const text = { uuid: uuid(80), name: 'Analysis', content: '# What happened', timestamp: '1709251200' };
     const deleted = { ...text, uuid: uuid(81), deleted: true };
