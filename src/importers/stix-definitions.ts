@@ -1,8 +1,18 @@
+import { compareTlp } from '../model/statement.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { type ImportInput, UnreadableInput } from './importer.ts';
 import { readJsonRecords } from './json-stream.ts';
 import { mostRestrictive, tlpOfStixId, tlpOfWord } from './markings.ts';
-import { type Fields, field, isObject, listOf, RecordRejected, tagsOf, textOf } from './record-fields.ts';
+import {
+  type Fields,
+  field,
+  isObject,
+  listOf,
+  MAX_ID,
+  RecordRejected,
+  tagsOf,
+  textOf,
+} from './record-fields.ts';
 import { STIX_LIMITS } from './stix-fields.ts';
 
 /**
@@ -16,14 +26,19 @@ const MAX_DEFINITIONS = 10_000;
 
 /** The maximum length of an author's name, in characters. */
 const MAX_AUTHOR = 256;
+/** An identity with more markings counts as RED. */
+const MAX_MARKINGS = 100;
 
 export interface StixDefinitions {
   /** Remembers a marking definition or an identity. */
   add(object: Fields): void;
   /** The narrowest of an object's own and granular markings; null: none, or statements only. */
   tlpOf(object: Fields): Promise<Tlp | null>;
-  /** The names of those who created the object. */
-  authorsOf(object: Fields): Promise<string[]>;
+  /**
+   * The names of those who created the object, without that of an identity for fewer people than the object.
+   * @param tlp of the object
+   */
+  authorsOf(object: Fields, tlp: Tlp | null): Promise<string[]>;
 }
 
 /**
@@ -32,7 +47,7 @@ export interface StixDefinitions {
  */
 export function stixDefinitions(input: ImportInput): StixDefinitions {
   const known = new Map<string, Tlp | null>(KNOWN_STATEMENTS.map((id) => [id, null]));
-  const names = new Map<string, string>();
+  const identities = new Map<string, Identity>();
   let complete = false;
 
   const add = (object: Fields) => {
@@ -42,8 +57,10 @@ export function stixDefinitions(input: ImportInput): StixDefinitions {
   const addIdentity = (identity: Fields) => {
     const id = textOf(field(identity, 'id'));
     const name = textOf(field(identity, 'name'));
-    if (id === null || name === null || names.size >= MAX_DEFINITIONS) return;
-    names.set(id, name.slice(0, MAX_AUTHOR));
+    if (id === null || name === null || identities.size >= MAX_DEFINITIONS) return;
+    // Of several versions of an identity every marking counts.
+    const markings = [...(identities.get(id)?.markings ?? []), ...markingsOfIdentity(identity)];
+    identities.set(id, { name: name.slice(0, MAX_AUTHOR), markings: [...new Set(markings)] });
   };
   const readAll = async () => {
     if (complete) return;
@@ -56,23 +73,49 @@ export function stixDefinitions(input: ImportInput): StixDefinitions {
     // Of two definitions under one id the narrower counts, whichever came first.
     known.set(id, mostRestrictive([known.get(id) ?? null, tlpOfDefinition(definition)]));
   };
+  const tlpOfIds = async (ids: readonly string[]) => {
+    if (!ids.every(isKnown)) await readAll();
+    return mostRestrictive(ids.map(tlpOfId));
+  };
   const isKnown = (id: string) => tlpOfStixId(id) !== null || known.has(id);
   const tlpOfId = (id: string) => tlpOfStixId(id) ?? (known.has(id) ? (known.get(id) ?? null) : 'RED');
 
   return {
     add,
-    async authorsOf(object) {
-      const creator = textOf(field(object, 'created_by_ref'));
-      if (creator !== null && !names.has(creator)) await readAll();
-      return tagsOf(field(object, 'authors'), [names.get(creator ?? '')]);
+    async authorsOf(object, tlp) {
+      const id = textOf(field(object, 'created_by_ref'));
+      if (id !== null && !identities.has(id)) await readAll();
+      const creator = identities.get(id ?? '');
+      // An object without a marking has the TLP of its source, which may be CLEAR.
+      const isForAudience =
+        creator !== undefined &&
+        compareTlp((await tlpOfIds(creator.markings)) ?? 'CLEAR', tlp ?? 'CLEAR') <= 0;
+      return tagsOf(field(object, 'authors'), isForAudience ? [creator.name] : []);
     },
     async tlpOf(object) {
       const ids = markingIds(object);
-      if (ids.length === 0) return null;
-      if (!ids.every(isKnown)) await readAll();
-      return mostRestrictive(ids.map(tlpOfId));
+      return ids.length === 0 ? null : tlpOfIds(ids);
     },
   };
+}
+
+interface Identity {
+  name: string;
+  /** Ids of its markings. */
+  markings: string[];
+}
+
+/** The id of no definition, by which an identity is RED. */
+const UNKNOWN_MARKING = 'unknown';
+
+function markingsOfIdentity(identity: Fields): string[] {
+  try {
+    const ids = markingIds(identity);
+    return ids.length > MAX_MARKINGS || ids.some((id) => id.length > MAX_ID) ? [UNKNOWN_MARKING] : ids;
+  } catch (error) {
+    if (error instanceof RecordRejected) return [UNKNOWN_MARKING];
+    throw error;
+  }
 }
 
 /** @throws {RecordRejected} when the markings cannot be read: an object must not lose its marking that way */

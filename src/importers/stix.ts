@@ -127,8 +127,9 @@ async function readRecord(record: JsonRecord, definitions: StixDefinitions): Pro
     return isIgnored ? [] : [reject(`unknown object type: ${printable(type)}`)];
   }
   try {
-    const authors = reader.hasAuthors ? await definitions.authorsOf(object) : [];
-    const made = reader.read(object, await definitions.tlpOf(object), authors);
+    const tlp = await definitions.tlpOf(object);
+    const authors = reader.hasAuthors ? await definitions.authorsOf(object, tlp) : [];
+    const made = reader.read(object, tlp, authors);
     return made.map((item) => ('rejected' in item ? reject(item.rejected) : item));
   } catch (error) {
     return [rejectedBy(error, reader.of, whereOf(record))];

@@ -255,6 +255,47 @@ describe('a STIX marking', () => {
     expect((await firstIndicator({ object_marking_refs: [id] }, marking))?.tlp).toBe('RED');
   });
 
+  describe('of an identity', () => {
+    const RED = 'marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed';
+    const GREEN = 'marking-definition--34098fce-860f-48ae-8e50-ebd3cc5e41da';
+    const CLEAR = 'marking-definition--613f2e26-407d-48c7-9eca-b8e91df99dc9';
+    const creator = `identity--${uuid(40)}`;
+    const identity = (fields: object) => ({ type: 'identity', id: creator, name: 'A victim', ...fields });
+    const report = (...refs: string[]) => ({
+      type: 'report',
+      id: `report--${uuid(41)}`,
+      name: 'R',
+      created_by_ref: creator,
+      ...(refs.length > 0 && { object_marking_refs: refs }),
+    });
+
+    it.each([
+      ['RED, in a GREEN report', [RED], [GREEN], []],
+      ['RED, in a report without a marking', [RED], [], []],
+      ['GREEN, in a report without a marking', [GREEN], [], []],
+      ['CLEAR, in a report without a marking', [CLEAR], [], ['A victim']],
+      ['without a marking', undefined, [], ['A victim']],
+      ['RED, in a RED report', [RED], [RED], ['A victim']],
+      ['unknown', [`marking-definition--${uuid(98)}`], [GREEN], []],
+      ['not readable', 'RED', [GREEN], []],
+      ['too many', Array.from({ length: 101 }, () => CLEAR), [GREEN], []],
+    ])('that is %s, decides whether its name is an author', async (_, refs, ofReport, authors) => {
+      const marked = identity({ object_marking_refs: refs });
+      for (const objects of [
+        [marked, report(...ofReport)],
+        [report(...ofReport), marked],
+      ])
+        expect(ofKind(await recordsOf(...objects), 'report')[0]?.authors).toEqual(authors);
+    });
+
+    it('applies if it is granular, or of another version', async () => {
+      const granular = identity({ granular_markings: [{ marking_ref: RED, selectors: ['name'] }] });
+      expect(ofKind(await recordsOf(granular, report(GREEN)), 'report')[0]?.authors).toEqual([]);
+      const versions = [identity({ object_marking_refs: [RED] }), identity({}), report(GREEN)];
+      expect(ofKind(await recordsOf(...versions), 'report')[0]?.authors).toEqual([]);
+    });
+  });
+
   it('costs at most one extra pass over the file', async () => {
     const content = bundle(
       ...[1, 2, 3].map((n) => indicator({ object_marking_refs: [`marking-definition--${uuid(n)}`] })),
