@@ -47,7 +47,7 @@ async function* readFeed(
     const snapshot = await openSnapshot(database, selectionOf(feed), SHAPE, '');
     try {
       for await (const batch of snapshot.read()) yield batch.map(toRow);
-      revision = snapshot.revision;
+      revision = snapshot.revisionId.revision;
     } finally {
       await snapshot.close();
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readRevision } from '../db/revision/revision.ts';
+import { isSameRevision, type RevisionId, readRevisionId } from '../db/revision/revision.ts';
 import type { ExportFormat } from '../formats/format.ts';
 import { addCounts, Skipped } from '../formats/skipped.ts';
 import { ApiError } from '../http/errors.ts';
@@ -30,7 +30,7 @@ interface Prepared {
   /** Returns how many whitelisted parts of listed networks it leaves out; null: not known before it is written. */
   whitelistedParts(): number | null;
   /** The revision and the instant of the snapshot, or of a later one of the same content. */
-  revision: number;
+  revisionId: RevisionId;
   asOf: Date;
   body: Spooled | null;
 }
@@ -140,7 +140,7 @@ export function exporter(
         whitelistedParts: () => (writing?.isComplete ? writing.skipped.parts : null),
         body: ofBody,
         writing,
-        revision: snapshot.revision,
+        revisionId: snapshot.revisionId,
         asOf: selection.principal.now,
         validUntil: snapshot.validUntil,
       });
@@ -168,7 +168,7 @@ export function exporter(
       const key = exportCacheKey(request.selection, request.variant);
       return oneByOne(key, async () => {
         const entry = entries.get(key);
-        if (entry && !entry.body?.failed && holds(entry, request, await readRevision(database.db))) {
+        if (entry && !entry.body?.failed && holds(entry, request, await readRevisionId(database.db))) {
           if (entry.body || !wantsBody(entry.tag)) return keep(key, entry);
         }
         return produce(key, request, wantsBody, askedBy);
@@ -189,12 +189,12 @@ function skippedBy(
 }
 
 function holds(
-  { revision, asOf, validUntil }: Entry,
+  { revisionId, asOf, validUntil }: Entry,
   { selection }: ExportRequest,
-  current: number,
+  current: RevisionId,
 ): boolean {
   const { now } = selection.principal;
-  return revision === current && now >= asOf && (validUntil === null || now < validUntil);
+  return isSameRevision(revisionId, current) && now >= asOf && (validUntil === null || now < validUntil);
 }
 
 function tagOf({ variant, selection }: ExportRequest, { info, rows }: Snapshot): string {

@@ -30,9 +30,10 @@ export async function sendExport(
   const prepare = async () => {
     const prepared = await exporter.prepare(wanted, wantsBody, request.principalId);
     const isSent = method === 'GET' && wantsBody(prepared.tag);
-    const { revision, asOf } = prepared;
+    const { revisionId, asOf } = prepared;
     const principal = { ...wanted.selection.principal, now: asOf };
-    const cursor = isSent && feed && copied ? await feed.cursorAfter(principal, copied, revision) : null;
+    const cursor =
+      isSent && feed && copied ? await feed.cursorAfter(principal, copied, revisionId.revision) : null;
     return { prepared, cursor };
   };
   let { prepared, cursor } = await prepare();

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { bulkhead } from 'cockatiel';
 import { linesOf } from '../db/copy-out.ts';
 import type { Database, Db } from '../db/database.ts';
-import { readRevision } from '../db/revision/revision.ts';
+import { type RevisionId, readRevisionId } from '../db/revision/revision.ts';
 import type { ExportIndicator, ExportInfo, ExportShape } from '../formats/format.ts';
 import type { SummaryRow } from '../indicators/read/summaries.queries.ts';
 import type { CopiedRows } from '../model/copied-rows.ts';
@@ -35,7 +35,7 @@ import type { Selection } from './selection.queries.ts';
 /** The content of an export, and what it leaves out, in one state of the database. */
 export interface Snapshot {
   /** The revision of that state. */
-  revision: number;
+  revisionId: RevisionId;
   /** The time from which the content differs by time alone; null: it does not. */
   validUntil: Date | null;
   info: ExportInfo;
@@ -238,7 +238,7 @@ async function readState(
 ): Promise<Omit<Snapshot, 'read' | 'copied' | 'close'>> {
   const { reads } = format;
   const query = queryOf(selection.filters, selection.limit);
-  const revision = await readRevision(trx);
+  const revisionId = await readRevisionId(trx);
   const { limit, ...unlimited } = selection;
   const all = await readSummary(trx, unlimited, reads.lastSeen ?? false);
   const { parts } = limit ? await readSummary(trx, selection, false) : all;
@@ -256,7 +256,7 @@ async function readState(
   const groups = format.group ? await readGroupsDigest(trx, selection, format.group) : null;
   const day = reads.day ? startOfDay(selection.principal.now) : null;
   return {
-    revision,
+    revisionId,
     validUntil: earliest([all.nextExpiry, ja3.nextExpiry, day && new Date(day.getTime() + DAY_MS)]),
     rows: sum(written),
     skipped: { ...skippedIn(all.parts, format), ...(limit && beyondLimit(all.parts, written, format)) },

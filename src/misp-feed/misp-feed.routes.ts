@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { Db } from '../db/database.ts';
-import { readRevision } from '../db/revision/revision.ts';
+import { isSameRevision, type RevisionId, readRevisionId } from '../db/revision/revision.ts';
 import type { Principal } from '../db/visibility.ts';
 import { EXPORT_HEADERS, MispEvent, MispManifest } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
@@ -221,16 +221,17 @@ function groupFinder(
 ): (principal: Principal, uuid: string) => Promise<string | undefined> {
   const known = new Map<string, string>();
   /** The revision as of which all groups are known, by TLP ceiling. */
-  const listed = new Map<Tlp, number>();
+  const listed = new Map<Tlp, RevisionId>();
   return async (principal, uuid) => {
     const id = known.get(uuid);
     if (id !== undefined) return id;
-    const revision = await readRevision(db);
-    if (listed.get(principal.tlpCeiling) === revision) return known.get(uuid);
+    const revisionId = await readRevisionId(db);
+    const last = listed.get(principal.tlpCeiling);
+    if (last && isSameRevision(last, revisionId)) return known.get(uuid);
     const installation = await readInstallation(db);
     for (const one of await readGroupIds(db, principal, by))
       known.set(feedEventUuid({ installation, group: by }, one), one);
-    listed.set(principal.tlpCeiling, revision);
+    listed.set(principal.tlpCeiling, revisionId);
     return known.get(uuid);
   };
 }

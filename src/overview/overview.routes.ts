@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../db/database.ts';
 import { inSnapshot } from '../db/database.ts';
-import { readRevision } from '../db/revision/revision.ts';
+import { isSameRevision, type RevisionId, readRevisionId } from '../db/revision/revision.ts';
 import type { Principal } from '../db/visibility.ts';
 import { routeOf } from '../http/routes.ts';
 import { defang } from '../model/refang.ts';
@@ -20,19 +20,19 @@ const MAX_ITEMS = 8;
 
 export async function overviewRoutes(instance: FastifyInstance, { db }: { db: Db }): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
-  const cache = new Map<Tlp, { from: Date; revision: number; overview: Promise<Overview> }>();
+  const cache = new Map<Tlp, { from: Date; revisionId: RevisionId; overview: Promise<Overview> }>();
 
   app.route({
     ...routeOf(readOverview, 'viewer'),
     handler: async ({ principal }) => {
       const { tlpCeiling, now } = principal;
       const known = cache.get(tlpCeiling);
-      const revision = await readRevision(db);
+      const revisionId = await readRevisionId(db);
       const age = known ? now.getTime() - known.from.getTime() : -1;
-      if (known?.revision === revision && age >= 0 && age < CACHE_TTL_MS)
+      if (known && isSameRevision(known.revisionId, revisionId) && age >= 0 && age < CACHE_TTL_MS)
         return stillThere(await known.overview, now);
       const overview = inSnapshot(db, (snapshot) => computeOverview(snapshot, principal));
-      cache.set(tlpCeiling, { from: now, revision, overview });
+      cache.set(tlpCeiling, { from: now, revisionId, overview });
       overview.catch(() => cache.delete(tlpCeiling));
       return overview;
     },

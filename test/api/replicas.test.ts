@@ -158,6 +158,10 @@ describe.skipIf(!inject('postgresUrl'))('a standby that lacks the last commits a
       if (answer.statusCode !== 200) return null;
       return (answer.json().data as { value: string }[]).map(({ value }) => value).sort();
     };
+    const exported = async () => {
+      const { body } = await reader.get('/api/v1/indicators?format=csv');
+      return [...body.matchAll(/[a-z]+\.test-feed\.net/g)].map(([value]) => value).sort();
+    };
     const one = 'one.test-feed.net';
     /** Each is another, so that none is kept. */
     let days = 1;
@@ -176,6 +180,7 @@ describe.skipIf(!inject('postgresUrl'))('a standby that lacks the last commits a
     await until('the replica has it', async () => (await reached()) === 1);
     await until('the node reads from the replica', async () => (await another()) && (await reads()) !== 0);
     expect(await names()).toEqual(['lost.test-feed.net', one]);
+    expect(await exported()).toEqual(['lost.test-feed.net', one]);
 
     await stop(first.process, 'SIGINT');
     await started(startReplica(first.url, join(directory, 'standby'), port));
@@ -196,6 +201,8 @@ describe.skipIf(!inject('postgresUrl'))('a standby that lacks the last commits a
       await delay(MAX_STALE_MS);
       for (let i = 0; i < 20; i++) {
         expect([await another(), await names()]).toEqual([wanted, wanted]);
+        // Not before the revision is that of the lost commit.
+        if (written.length > 1) expect(await exported()).toEqual(wanted);
         await delay(10);
       }
     }

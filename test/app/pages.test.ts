@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
 import { indicatorId } from '../../src/model/identity.ts';
@@ -407,6 +408,14 @@ onEveryEngine((engine) => {
     expect((await read(`/app/indicators?createdSince=${days(1).toISOString()}`)).total).toBe(0);
     tipline.clock.now = days(1);
     expect(await read('/app/overview')).toMatchObject({ indicators: 3, expiring: { total: 0 } });
+  });
+
+  it('the overview does not show a history that a failover has lost', async () => {
+    expect(await read('/app/overview')).toMatchObject({ indicators: 4 });
+    // Another state with as many revisions.
+    await sql`update indicator set tlp = 'RED' where normalized = 'bad.test-feed.net'`.execute(tipline.db);
+    await sql`update revision_log set token = gen_random_uuid()`.execute(tipline.db);
+    expect(await read('/app/overview')).toMatchObject({ indicators: 3 });
   });
 
   it('requires a session on every route', async () => {

@@ -43,7 +43,15 @@ async function sent(atCursor: 'complete' | 'dropped' | 'incomplete') {
       if (body.failed) body = newBody();
       const skipped = () => (isWritten ? { length: 3 } : null);
       const parts = () => (isWritten ? 0 : null);
-      return { tag: 'a', total: 603, skipped, whitelistedParts: parts, revision: 1, asOf: new Date(0), body };
+      return {
+        tag: 'a',
+        total: 603,
+        skipped,
+        whitelistedParts: parts,
+        revisionId: { revision: 1, token: 'a' },
+        asOf: new Date(0),
+        body,
+      };
     },
   };
   const feed = {

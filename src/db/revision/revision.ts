@@ -90,6 +90,26 @@ export async function readEpoch(db: Db): Promise<string> {
   return (await db.selectFrom('revision').select('epoch').executeTakeFirstOrThrow()).epoch;
 }
 
+/** A revision of one history. After a failover that lost commits, another state of the database may have the same revision. */
+export interface RevisionId {
+  revision: number;
+  /** Random, and written with the revision; null: it is not kept. */
+  token: string | null;
+}
+
+/** Returns the last committed revision with its token. */
+export async function readRevisionId(db: Db): Promise<RevisionId> {
+  return await db
+    .selectFrom('revision')
+    .leftJoin('revision_log', 'revision_log.revision', 'revision.value')
+    .select(['revision.value as revision', 'revision_log.token'])
+    .executeTakeFirstOrThrow();
+}
+
+export function isSameRevision(one: RevisionId, other: RevisionId): boolean {
+  return one.revision === other.revision && one.token === other.token;
+}
+
 /** Returns the last committed revision. */
 export async function readRevision(db: Db): Promise<number> {
   return (await db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).value;
