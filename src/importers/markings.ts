@@ -1,6 +1,6 @@
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 
-/** Fixed by STIX 2.1 part 7.2.1.4 (TLP 1.0) and by FIRST/OASIS for TLP 2.0. */
+/** Fixed by STIX 2.1 part 7.2.1.4 (TLP 1.0), by FIRST/OASIS for TLP 2.0, and by OpenCTI for its TLP:AMBER+STRICT. */
 const TLP_BY_STIX_ID = new Map<string, Tlp>([
   ['marking-definition--613f2e26-407d-48c7-9eca-b8e91df99dc9', 'CLEAR'],
   ['marking-definition--34098fce-860f-48ae-8e50-ebd3cc5e41da', 'GREEN'],
@@ -11,6 +11,7 @@ const TLP_BY_STIX_ID = new Map<string, Tlp>([
   ['marking-definition--55d920b0-5e8b-4f79-9ee9-91f868d9b421', 'AMBER'],
   ['marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003', 'AMBER_STRICT'],
   ['marking-definition--e828b379-4e03-4974-9ac4-e53a884c97c1', 'RED'],
+  ['marking-definition--826578e1-40ad-459f-bc73-ede076f81f37', 'AMBER_STRICT'],
 ]);
 
 const TLP_BY_WORD = new Map<string, Tlp>([
@@ -25,7 +26,7 @@ const TLP_BY_WORD = new Map<string, Tlp>([
   ['RED', 'RED'],
 ]);
 
-/** The TLP of a marking whose id is fixed by its standard; null for any other id. */
+/** The TLP of a marking whose id is fixed; null for any other id. */
 export function tlpOfStixId(id: string): Tlp | null {
   return TLP_BY_STIX_ID.get(id) ?? null;
 }
@@ -39,8 +40,8 @@ export function tlpOfWord(word: string): Tlp {
 }
 
 /**
- * Returns the TLP of a tag of MISP's taxonomy (`tlp:white`, `tlp:amber+strict`); null if it is no TLP tag,
- * RED if its TLP is unknown.
+ * Returns the TLP of a text that begins with `TLP:`, like a tag of MISP's taxonomy (`tlp:white`, `tlp:amber+strict`); null if it does
+ * not, RED if its TLP is unknown.
  */
 export function tlpOfTag(tag: string): Tlp | null {
   return /^\s*tlp:/i.test(tag) ? tlpOfWord(tag) : null;

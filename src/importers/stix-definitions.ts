@@ -2,7 +2,7 @@ import { compareTlp } from '../model/statement.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { type ImportInput, UnreadableInput } from './importer.ts';
 import { readJsonRecords } from './json-stream.ts';
-import { mostRestrictive, tlpOfStixId, tlpOfWord } from './markings.ts';
+import { mostRestrictive, tlpOfStixId, tlpOfTag, tlpOfWord } from './markings.ts';
 import {
   type Fields,
   field,
@@ -143,8 +143,16 @@ function tlpOfDefinition(definition: Fields): Tlp | null {
   const name = textOf(field(definition, 'name')) ?? '';
   const content = field(definition, 'definition');
   if (type === 'tlp') return tlpOfWord(String((isObject(content) ? textOf(content.tlp) : null) ?? name));
-  if (/^tlp:/i.test(name)) return tlpOfWord(name);
-  return type === 'statement' ? null : 'RED';
+  const statement = isObject(content) ? textOf(content.statement) : null;
+  const stated = mostRestrictive([tlpOfTag(name), tlpOfOpenCti(definition), tlpOfTag(statement ?? '')]);
+  return stated ?? (type === 'statement' ? null : 'RED');
+}
+
+/** Connectors of OpenCTI write a TLP that STIX 2.1 does not define as a statement with properties of their own. */
+function tlpOfOpenCti(definition: Fields): Tlp | null {
+  const text = textOf(field(definition, 'x_opencti_definition')) ?? '';
+  const type = textOf(field(definition, 'x_opencti_definition_type'))?.toLowerCase();
+  return type === 'tlp' ? tlpOfWord(text) : tlpOfTag(text);
 }
 
 async function forEachObject(input: ImportInput, add: (object: Fields) => void) {

@@ -12,6 +12,7 @@ describe('TLP markings', () => {
     ['55d920b0-5e8b-4f79-9ee9-91f868d9b421', 'AMBER'],
     ['939a9414-2ddd-4d32-a0cd-375ea402b003', 'AMBER_STRICT'],
     ['e828b379-4e03-4974-9ac4-e53a884c97c1', 'RED'],
+    ['826578e1-40ad-459f-bc73-ede076f81f37', 'AMBER_STRICT'],
   ])('maps the STIX marking %s to %s', (uuid, tlp) => {
     expect(tlpOfStixId(`marking-definition--${uuid}`)).toBe(tlp);
   });

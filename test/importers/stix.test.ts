@@ -240,6 +240,29 @@ describe('a STIX marking', () => {
       'AMBER_STRICT',
     ],
     [{ definition_type: 'statement', definition: { statement: '©' } }, null],
+    [{ definition_type: 'statement', definition: { statement: 'TLP:AMBER+STRICT' } }, 'AMBER_STRICT'],
+    [{ definition_type: 'statement', definition: { statement: 'TLP:RED - do not share' } }, 'RED'],
+    [{ name: 'TLP:GREEN', definition_type: 'statement', definition: { statement: 'tlp:amber' } }, 'AMBER'],
+    [
+      {
+        definition_type: 'statement',
+        definition: { statement: 'custom' },
+        x_opencti_definition_type: 'TLP',
+        x_opencti_definition: 'TLP:AMBER+STRICT',
+      },
+      'AMBER_STRICT',
+    ],
+    [{ definition_type: 'statement', x_opencti_definition: 'TLP:GREEN' }, 'GREEN'],
+    [{ definition_type: 'statement', x_opencti_definition_type: 'TLP' }, 'RED'],
+    [
+      {
+        definition_type: 'statement',
+        definition: { statement: 'custom' },
+        x_opencti_definition_type: 'PAP',
+        x_opencti_definition: 'PAP:RED',
+      },
+      null,
+    ],
     [{ definition_type: 'iep', definition: {} }, 'RED'],
   ])('defined as %j applies, whether it precedes or follows the objects', async (definition, tlp) => {
     const marking = { type: 'marking-definition', id: CUSTOM_MARKING, ...definition };
