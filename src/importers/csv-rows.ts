@@ -64,7 +64,8 @@ export class CsvSplitter {
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
       if (this.afterReturn && code === LINE_FEED) {
-        this.from = i + 1;
+        // In quotes the line break belongs to the cell.
+        if (this.place !== 'quoted') this.from = i + 1;
         this.afterReturn = false;
         continue;
       }

@@ -260,8 +260,8 @@ describe('a CSV file', () => {
 });
 
 describe('CsvSplitter', () => {
-  const split = (text: string, size: number) => {
-    const splitter = new CsvSplitter(',');
+  const split = (text: string, size: number, columns = 0) => {
+    const splitter = new CsvSplitter(',', columns);
     const rows = [];
     for (let at = 0; at < text.length; at += size) rows.push(...splitter.push(text.slice(at, at + size)));
     return [...rows, ...splitter.end()];
@@ -280,6 +280,35 @@ describe('CsvSplitter', () => {
         expect(split(text, size).map(({ cells }) => cells)).toEqual(expected);
       }),
     );
+  });
+
+  it('gives the same rows for CR LF as for LF, in chunks of any size', () => {
+    const rowsOf = (text: string, size: number, columns: number) => {
+      try {
+        return split(text, size, columns).map((row) => ({
+          ...row,
+          cells: row.cells.map((cell) => cell.replaceAll('\r\n', '\n')),
+        }));
+      } catch (error) {
+        return error;
+      }
+    };
+    const texts = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', 'b ', '#'), maxLength: 30 });
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 1, max: 9 }), fc.constantFrom(0, 2), (text, size, columns) => {
+        const expected = rowsOf(text, text.length + 1, columns);
+        expect(rowsOf(text.replaceAll('\n', '\r\n'), size, columns)).toEqual(expected);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('keeps the lines of a quoted cell', () => {
+    const rows = split('a,b\r\n"evil.com\r\nother.com",x\r\n', 100);
+    expect(rows.map(({ cells }) => cells)).toEqual([
+      ['a', 'b'],
+      ['evil.com\r\nother.com', 'x'],
+    ]);
   });
 
   it('counts lines inside quotes', () => {
