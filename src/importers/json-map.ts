@@ -19,7 +19,7 @@ import {
   textOf,
 } from './record-fields.ts';
 
-/** A number below this is seconds since 1970, others are milliseconds: seconds reach it in the year 5138. */
+/** A number below this (of at most 11 digits) is seconds since 1970, others are milliseconds: seconds reach it in the year 5138. */
 const FIRST_MILLISECONDS = 1e11;
 
 /**
@@ -27,15 +27,32 @@ const FIRST_MILLISECONDS = 1e11;
  * @throws {RecordRejected} if the record as a whole cannot be used
  */
 export function readMapped(record: MappedRecord, map: JsonMap): RecordResult[] {
-  const observables = map.values.flatMap((value) => {
-    const typeWord = value.typePath === undefined ? null : textAt(record, value.typePath);
-    return valuesAt(record, value.path)
-      .filter((found) => found !== null && found !== '')
-      .flatMap((found) => observablesOf(found, value.type, typeWord));
-  });
+  const observables = map.values.flatMap((value) =>
+    typedValuesAt(record, value)
+      .filter(({ found }) => found !== null && found !== '')
+      .flatMap(({ found, typeWord }) => observablesOf(found, value.type, typeWord)),
+  );
   if (observables.length === 0) throw new RecordRejected('no value');
   const stated = statedOf(record, map);
   return observables.map((observable) => indicatorRecord(observable, stated));
+}
+
+/** Returns each value at a path with its type: in a list that both paths go through, the one in the same element. */
+function typedValuesAt(
+  record: MappedRecord,
+  { path, typePath }: JsonMap['values'][number],
+): { found: unknown; typeWord: string | null }[] {
+  if (typePath === undefined || path === '$key' || typePath === '$key') {
+    const typeWord = typePath === undefined ? null : textAt(record, typePath);
+    return valuesAt(record, path).map((found) => ({ found, typeWord }));
+  }
+  const [names, typeNames] = [namesOf(path), namesOf(typePath)];
+  const differing = names.findIndex((name, at) => name !== typeNames[at]);
+  const shared = differing < 0 ? names.length : differing;
+  return membersOf(elementsOf(record.value), names.slice(0, shared)).flatMap((element) => {
+    const typeWord = firstText(membersOf([element], typeNames.slice(shared)));
+    return membersOf([element], names.slice(shared)).map((found) => ({ found, typeWord }));
+  });
 }
 
 function observablesOf(
@@ -91,6 +108,7 @@ function dateOfValue(value: unknown): Date | null {
     return parseUnixSeconds(Math.floor(value / 1000));
   if (typeof value === 'number') return parseUnixSeconds(Math.floor(value));
   if (typeof value !== 'string') return null;
+  if (/^\d{12,14}$/.test(value)) return dateOfValue(Number(value));
   return parseDate(value) ?? parseUsDate(value) ?? parseUnixSeconds(value);
 }
 
@@ -128,19 +146,23 @@ export function namesOf(path: string): string[] {
  */
 function valuesAt({ value, key }: MappedRecord, path: string): unknown[] {
   if (path === '$key') return [key];
-  let found: unknown[] = elementsOf(value);
-  for (const name of namesOf(path))
+  return membersOf(elementsOf(value), namesOf(path));
+}
+
+function membersOf(items: unknown[], names: readonly string[]): unknown[] {
+  let found = items;
+  for (const name of names)
     found = found.flatMap((item) => (isObject(item) ? elementsOf(field(item, name)) : []));
   return found;
 }
 
 /** The first text at a path. */
 function textAt(record: MappedRecord, path: string): string | null {
-  return (
-    valuesAt(record, path)
-      .map(textOf)
-      .find((text) => text !== null) ?? null
-  );
+  return firstText(valuesAt(record, path));
+}
+
+function firstText(values: readonly unknown[]): string | null {
+  return values.map(textOf).find((text) => text !== null) ?? null;
 }
 
 function elementsOf(value: unknown): unknown[] {

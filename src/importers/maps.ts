@@ -77,7 +77,9 @@ export const JsonMap = Type.Object(
           type: Type.Optional(
             mappedType('What it holds; when left out, typePath or the value itself says it.'),
           ),
-          typePath: Type.Optional(path('The type, in a word such as `domain`.')),
+          typePath: Type.Optional(
+            path('The type, in a word such as `domain`; in a list, that of the same element.'),
+          ),
         },
         CLOSED,
       ),

@@ -81,6 +81,7 @@ describe('a mapped CSV file', () => {
 describe('a mapped JSON file', () => {
   const values = [{ path: 'ioc', type: 'DOMAIN' }];
   const record = { ioc: 'bad.example.com' };
+  const one = (type: unknown, value: unknown) => ({ type, value });
 
   it('is read according to its map', async () => {
     const map = {
@@ -128,6 +129,38 @@ describe('a mapped JSON file', () => {
       tags: ['a', 'b', 'c', 'Example'],
     });
   });
+
+  it.each([
+    [{ iocs: [one('domain', 'a.example.com'), one('filename', 'b.exe'), one(null, '192.0.2.1')] }],
+    [{ iocs: [one(null, 'a.example.com'), one('filename', ['b.exe']), one('ip', '192.0.2.1')] }],
+    [[{ iocs: one('domain', 'a.example.com') }, { iocs: [one('filename', 'b.exe'), one([], '192.0.2.1')] }]],
+  ])('has the type of each value in the same element of a list: %j', async (item) => {
+    const map = { values: [{ path: 'iocs.value', typePath: 'iocs.type' }] };
+    const expected = ['DOMAIN a.example.com', 'FILENAME b.exe', 'IPV4 192.0.2.1'];
+    expect(shown(await runJson(map, { x: item }))).toEqual(expected);
+  });
+
+  it.each([
+    ['items.names.at', 'items.kind', { items: [{ kind: 'domain', names: [{ at: 'a.b.com' }] }] }],
+    ['items', 'kind', { items: ['a.b.com'], kind: 'domain' }],
+    ['$.items', '$.kind', { items: ['a.b.com'], kind: ['domain', 'md5'] }],
+    ['items', 'items.kind', { items: ['a.b.com'] }],
+    ['$key', 'kind', { kind: 'domain' }],
+    ['at', '$key', { at: 'a.b.com' }],
+  ])('has values at %s and their type at %s', async (path, typePath, item) => {
+    const key = typePath === '$key' ? 'domain' : 'a.b.com';
+    expect(shown(await runJson({ values: [{ path, typePath }] }, { [key]: item }))).toEqual([
+      'DOMAIN a.b.com',
+    ]);
+  });
+
+  it.each([1_767_312_000, '1767312000', 1_767_312_000_000, '1767312000000'])(
+    'has dates like %j',
+    async (at) => {
+      const { records } = await runJson({ values, firstSeen: 'at' }, [{ ...record, at }]);
+      expect(records).toMatchObject([{ firstSeen: new Date('2026-01-02') }]);
+    },
+  );
 
   it.each([
     ['$', [record]],
