@@ -110,6 +110,24 @@ function key(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
+/** Names that no cell of data has, unlike those that are types (`domain`), tags (`c2`) or states (`created`). */
+const NEVER_DATA = new Set(
+  [FIRST_SEEN, LAST_SEEN, EXPIRES_AT, CONFIDENCE, SEVERITY, TLP, FOR_DETECTION]
+    .flat()
+    .filter((name) => name !== 'created'),
+);
+
+/**
+ * Returns whether cells that have the form of domains are names, as ECS and Kibana have them (`domain.name`, `event.id`): beside a name
+ * that no cell of data has, or all known. A name does not begin with a digit.
+ * @param dotted those that have the form
+ */
+export function areDottedNames(cells: string[], dotted: string[]): boolean {
+  if (cells.some((cell) => /^\d/.test(cell))) return false;
+  if (cells.some((cell) => NEVER_DATA.has(key(cell)))) return true;
+  return cells.length > 1 && dotted.every((cell) => /\.name$/i.test(cell) && TYPED_VALUES.has(key(cell)));
+}
+
 /** Returns the columns of a header row; null if none of them can hold an observable. */
 export function readHeader(names: string[]): CsvColumns | null {
   const keys = names.map(key);

@@ -1,5 +1,5 @@
 import { detectType } from '../model/detect-type.ts';
-import { ALLOWED_VALUE_COLUMNS, type CsvColumns, readHeader } from './csv-columns.ts';
+import { ALLOWED_VALUE_COLUMNS, areDottedNames, type CsvColumns, readHeader } from './csv-columns.ts';
 import { splitLine } from './csv-rows.ts';
 import { isTypeWord, normalizeNamed } from './csv-types.ts';
 import { parseDate } from './dates.ts';
@@ -21,10 +21,16 @@ export function readLayout(head: string): CsvLayout {
   const { delimiter, cells, commented } = readFirstRow(head);
   const header = readHeader(cells);
   // A row of data may hold a word that is also a name (`domain` in a column of types).
-  if (header !== null && cells.every((cell) => detectType(cell) === null))
-    return { delimiter, columns: header, hasHeaderRow: true };
+  if (header !== null && hasNoValue(cells)) return { delimiter, columns: header, hasHeaderRow: true };
   const columns = commented === null ? null : readHeader(commented);
   return { delimiter, columns: columns ?? columnsOfData(cells), hasHeaderRow: false };
+}
+
+function hasNoValue(cells: string[]): boolean {
+  const types = cells.map(detectType);
+  if (types.some((type) => type !== null && type !== 'DOMAIN')) return false;
+  const dotted = cells.filter((_, at) => types[at] === 'DOMAIN');
+  return dotted.length === 0 || areDottedNames(cells, dotted);
 }
 
 export interface FirstRow {
@@ -58,7 +64,7 @@ export function readFirstRow(head: string, delimiter?: string): FirstRow {
  * only one whose values have the type that another column names.
  */
 function columnsOfData(cells: string[]): CsvColumns {
-  const fit = fittingColumns(cells);
+  const fit = hasNoValue(cells) ? null : fittingColumns(cells);
   if (fit === null) {
     const found = cells.slice(0, 20).map(printable).join(', ');
     throw new UnreadableInput(

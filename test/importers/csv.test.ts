@@ -229,6 +229,38 @@ describe('a CSV file', () => {
     expect(await rejectedOf(...lines)).toEqual([]);
   });
 
+  it.each([
+    [
+      'domain.name,first_seen,confidence',
+      'bad.example.com,2024-01-01,90',
+      { firstSeen: new Date('2024-01-01'), confidence: 90 },
+    ],
+    ['event.id,domain,severity', 'a1,bad.example.com,high', { severity: 'HIGH' }],
+    ['"host.name","process.name","tlp"', '"bad.example.com","a.exe","amber"', { tlp: 'AMBER' }],
+    ['host.name,tags', 'bad.example.com,a', { tags: ['a'] }],
+    ['user.name,domain,date', 'x,bad.example.com,2024-01-01', { firstSeen: new Date('2024-01-01') }],
+  ])('with the dotted names %s', async (header, row, fields) => {
+    const found = await indicatorsOf(header, row);
+    expect(found).toMatchObject([{ type: 'DOMAIN', value: 'bad.example.com', ...fields }]);
+  });
+
+  it.each([
+    ['evil.com,malware,high', 'DOMAIN evil.com'],
+    ['evil.com,created', 'DOMAIN evil.com'],
+    ['evil.com,c2,host', 'DOMAIN evil.com'],
+    ['domain,evil.name,malware', 'DOMAIN evil.name'],
+    ['domain,host.name,2024-01-01', 'DOMAIN host.name'],
+    ['evil.id,domain', 'DOMAIN evil.id'],
+    ['domain.name', 'DOMAIN domain.name'],
+  ])('without a header, whose first row %s is data', async (row, value) => {
+    expect(await valuesOf(row)).toEqual([value]);
+  });
+
+  it('with dotted names none of which is known is unreadable', async () => {
+    const { unreadable } = await run('event.id,source.ip,first_seen\na,192.0.2.1,2024-01-01');
+    expect(unreadable).toContain('found: event.id, source.ip, first_seen');
+  });
+
   it('without a header is read by its type column', async () => {
     const [one] = await indicatorsOf('2026-07-23 01:31:00,user,domain,bad.example.com,#a #b,https://x.com/1');
     expect(one).toMatchObject({
