@@ -209,6 +209,14 @@ describe('docs/integrations', () => {
       String(name),
     );
 
+  it('gives each feed a slug of its own, so that several pages can be followed', () => {
+    const slugs = pages.flatMap((text) =>
+      [...text.matchAll(/tipline feeds create ([a-z0-9-]+)/g)].map(([, slug]) => slug),
+    );
+    expect(slugs.length).toBeGreaterThan(30);
+    expect(slugs.filter((slug, i) => slugs.indexOf(slug) !== i)).toEqual([]);
+  });
+
   it('gives each key a name of its own, by which the page revokes it', () => {
     const created = pages.flatMap((text) => named(text, 'create --name'));
     expect(created.length).toBeGreaterThan(40);

@@ -53,7 +53,7 @@ const CASES: Case[] = [
     program: 'named',
     more: OF_ADDRESSES,
     async start(recipe, port, upstream) {
-      await fetchFirst(recipe, '/var/cache/bind/tipline.rpz', 'rpz');
+      await fetchFirst(recipe, '/var/cache/bind/tipline.rpz', 'bind');
       const control = await freePort();
       const key = `key "test" { algorithm hmac-sha256; secret "dGVzdA=="; };\n`;
       const config = recipe.write(
@@ -112,7 +112,7 @@ remote-control:
     program: 'pdns_recursor',
     more: OF_ADDRESSES,
     async start(recipe, port, upstream) {
-      await fetchFirst(recipe, '/var/lib/tipline/tipline.rpz', 'rpz');
+      await fetchFirst(recipe, '/var/lib/tipline/tipline.rpz', 'powerdns');
       const options = [
         `--config-dir=${recipe.root}`,
         `--socket-dir=${recipe.root}`,
@@ -137,7 +137,7 @@ remote-control:
     page: 'knot',
     program: 'kresd',
     async start(recipe, port, upstream) {
-      await fetchFirst(recipe, '/var/lib/tipline/tipline.rpz', 'rpz');
+      await fetchFirst(recipe, '/var/lib/tipline/tipline.rpz', 'knot');
       const config = recipe.write(
         'kresd.conf',
         `net.listen('127.0.0.1', ${port})
