@@ -2,6 +2,7 @@ import { Argument, Command, Option } from 'commander';
 import { openChangeFeed } from '../changes/change-feed.ts';
 import { systemClock } from '../clock.ts';
 import { publicAddressOf, tlsFiles } from '../config/config.ts';
+import { countEntries } from '../feeds/count-entries.ts';
 import { exportProblem, type Feed, type FeedDefinition, type FeedGuard } from '../feeds/feed.ts';
 import { findHolds, type Hold } from '../feeds/feed-guards.queries.ts';
 import { listFeeds } from '../feeds/feeds.queries.ts';
@@ -155,7 +156,8 @@ type Db = Parameters<typeof createFeed>[0];
 /** Runs a command for a feed and prints the feed. */
 async function report({ json }: Json, run: (db: Db) => Promise<Feed>): Promise<void> {
   await withDatabase(async ({ db }, config) => {
-    const feed = await run(db).catch(asUsage);
+    const changed = await run(db).catch(asUsage);
+    const feed = { ...changed, entries: await countEntries(db, changed, new Date()) };
     if (json) return printJson(feed);
     for (const line of linesOf(feed)) print(line);
     const address = publicAddressOf(config) ?? `${tlsFiles(config) ? 'https' : 'http'}://YOUR-ADDRESS`;
@@ -166,10 +168,18 @@ async function report({ json }: Json, run: (db: Db) => Promise<Feed>): Promise<v
 async function list({ json }: Json): Promise<void> {
   const feeds = await withDatabase(async ({ db }) => {
     const [holds, webhooks] = [await findHolds(db), await listWebhooks(db)];
-    return (await listFeeds(db, 'RED')).map(({ extentChange, ...feed }) => {
+    const now = new Date();
+    const listed = [];
+    for (const { extentChange, ...feed } of await listFeeds(db, 'RED')) {
       const webhook = webhooks.get(feed.id);
-      return { ...feed, heldBack: holds.get(feed.id) ?? [], webhook: webhook ? shownWebhook(webhook) : null };
-    });
+      listed.push({
+        ...feed,
+        entries: await countEntries(db, feed, now),
+        heldBack: holds.get(feed.id) ?? [],
+        webhook: webhook ? shownWebhook(webhook) : null,
+      });
+    }
+    return listed;
   });
   if (json) return printJson(feeds);
   if (feeds.length === 0)
@@ -240,15 +250,25 @@ async function webhook(
   });
 }
 
-function linesOf({ slug, name, format, query, tlpCeiling, minEntries, minShare }: Feed): string[] {
+interface CountedFeed extends Feed {
+  /** null: it cannot be read. */
+  entries: number | null;
+}
+
+function linesOf(feed: CountedFeed): string[] {
+  const { slug, name, format, query, tlpCeiling, entries, minEntries, minShare } = feed;
   const bounds = [
     minEntries === null ? '' : ` · at least ${minEntries} entries`,
     minShare === null ? '' : ` · at least ${minShare} % of an earlier day`,
   ];
   return [
     `${slug}  ${name}`,
-    `  ${format} · ${query || 'everything'} · up to TLP:${tlpCeiling}${bounds.join('')}`,
+    `  ${format} · ${query || 'everything'} · up to TLP:${tlpCeiling}${numberOf(entries)}${bounds.join('')}`,
   ];
+}
+
+function numberOf(entries: number | null): string {
+  return entries === null ? '' : ` · ${entries} ${entries === 1 ? 'entry' : 'entries'} now`;
 }
 
 /** Returns lines of what is held back in a feed, and of why it is not guarded. */

@@ -21,6 +21,7 @@ describe('tipline feeds, beside a running server on the embedded database', () =
     expect(made.code).toBe(0);
     expect(made.stdout).toContain('Read it at http://YOUR-ADDRESS/api/v1/feeds/edge');
     expect(made.stdout).toContain('TLP:RED included');
+    expect(made.stdout).toContain('up to TLP:RED · 600 entries now\n');
     const key = await run(['keys', 'create', '--name', 'firewall', '--feed', 'edge', '--json'], {
       env: service.env,
     });
@@ -52,7 +53,25 @@ describe('tipline feeds, beside a running server on the embedded database', () =
       query: 'limit=5',
       tlpCeiling: 'GREEN',
     });
-    expect((await feeds('list')).stdout).toContain('other  Other\n  csv · limit=5 · up to TLP:GREEN');
+    expect((await feeds('list')).stdout).toContain(
+      'other  Other\n  csv · limit=5 · up to TLP:GREEN · 0 entries now',
+    );
+  });
+
+  it('counts the entries that a feed has now', async () => {
+    const entries = async (format: string, query: string, ...more: string[]) => {
+      const made = await feeds('create', 'counted', '--format', format, '--query', query, '--json', ...more);
+      await feeds('remove', 'counted');
+      return (JSON.parse(made.stdout) as { entries: number }).entries;
+    };
+    expect(await entries('csv', '')).toBe(600);
+    expect(await entries('csv', 'limit=7')).toBe(7);
+    expect(await entries('csv', 'q=h1.evil')).toBe(1);
+    expect(await entries('csv', '', '--tlp-ceiling', 'green')).toBe(0);
+    // Its format writes addresses only.
+    expect(await entries('txt', 'style=ipset')).toBe(0);
+    const listed = JSON.parse((await feeds('list', '--json')).stdout) as { slug: string; entries: number }[];
+    expect(listed.find(({ slug }) => slug === 'edge')?.entries).toBe(600);
   });
 
   it('creates a feed from a preset, with parameters of its own', async () => {
