@@ -15,6 +15,11 @@ export interface ExportRequest {
   /** `variant` identifies the format with its options; `fileName` has no extension. */
   variant: string;
   fileName: string;
+  /**
+   * Of a saved feed: under which serials and revisions are stored, so that they increase across changes of its definition. Absent: under
+   * the cache key.
+   */
+  versionKey?: string;
 }
 
 /** The metadata of an export, and its body if that was requested. */
@@ -127,7 +132,7 @@ export function exporter(
     let opened: Snapshot | undefined;
     try {
       done = await reading(askedBy);
-      const snapshot = await openSnapshot(database, selection, format, request.variant);
+      const snapshot = await openSnapshot(database, selection, format, request.variant, request.versionKey);
       opened = snapshot;
       const tag = tagOf(request, snapshot);
       const before = entries.get(key);
@@ -165,7 +170,7 @@ export function exporter(
   return {
     publicAddress,
     prepare(request, wantsBody, askedBy) {
-      const key = exportCacheKey(request.selection, request.variant);
+      const key = keyOf(request);
       return oneByOne(key, async () => {
         const entry = entries.get(key);
         if (entry && !entry.body?.failed && holds(entry, request, await readRevisionId(database.db))) {
@@ -175,6 +180,13 @@ export function exporter(
       });
     },
   };
+}
+
+/** Returns the key of an entry: content with serials and revisions of a feed is that of the feed alone. */
+function keyOf({ selection, variant, format: { reads }, versionKey }: ExportRequest): string {
+  const cacheKey = exportCacheKey(selection, variant);
+  const isVersioned = reads.changedAt || reads.addressRules;
+  return isVersioned && versionKey !== undefined ? `${versionKey} ${cacheKey}` : cacheKey;
 }
 
 function skippedBy(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 
@@ -56,15 +57,17 @@ const MAX_VERSIONED_EXPORTS = 200;
 /**
  * Returns since when the addresses of each rule of an export have been what they are now: in Unix seconds, increasing
  * with each change, the same on every node. The database compares, because there may be thousands of rules.
- * @param request the cache key of the export
+ * @param request under which the times are stored
+ * @param variant distinguishes rules under this key beyond their addresses
  */
 export async function recordAddressRules(
   db: Db,
-  request: string,
+  { key: request, variant }: { key: string; variant: string },
   digests: RuleDigests,
   now: Date,
 ): Promise<Map<number, number>> {
   const seconds = Math.floor(now.getTime() / 1000);
+  const prefix = variant === '' ? '' : createHash('sha256').update(variant).digest('base64url').slice(0, 11);
   const { rows } = await db.transaction().execute(async (trx) => {
     await trx
       .insertInto('address_rule_version')
@@ -81,7 +84,7 @@ export async function recordAddressRules(
         select coalesce(jsonb_object_agg(now.sid, case when was.version ->> 0 = now.digest then was.version
           else jsonb_build_array(now.digest, greatest(${seconds}::bigint, coalesce((was.version ->> 1)::bigint + 1, 0))) end),
           '{}') as rules
-        from jsonb_each_text(${digests}::jsonb) as now (sid, digest)
+        from (select sid, ${prefix}::text || digest as digest from jsonb_each_text(${digests}::jsonb) as given (sid, digest)) as now
           left join (select one.* from address_rule_version, jsonb_each(rules) as one (sid, version)
             where request = ${request}) as was on was.sid = now.sid
       ), changed as (

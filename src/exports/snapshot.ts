@@ -69,23 +69,35 @@ const recording = bulkhead(MAX_RECORDING, Number.POSITIVE_INFINITY);
  * Opens the rows of a selection for reading, as of one moment. On PostgreSQL it holds a transaction until it
  * is read or closed; the embedded database materializes the rows, so that other work can run between the
  * pages.
+ * @param versionKey under which serials and revisions are stored; absent: under the cache key
  */
 export function openSnapshot(
   source: SnapshotSource,
   selection: Selection,
   format: ExportShape,
   variant: string,
+  versionKey?: string,
 ): Promise<Snapshot> {
-  const open = () => openNow(source, selection, format, variant);
+  const open = () => openNow(source, selection, format, versionsOf(selection, variant, versionKey));
   const { changedAt, addressRules } = format.reads;
   return changedAt || addressRules ? recording.execute(open) : open();
 }
+
+/** Where the serial and the revisions of an export are stored. */
+interface Versions {
+  key: string;
+  /** Distinguishes the responses under the key beyond their content; '': the key does. */
+  variant: string;
+}
+
+const versionsOf = (selection: Selection, variant: string, key: string | undefined): Versions =>
+  key === undefined ? { key: exportCacheKey(selection, variant), variant: '' } : { key, variant };
 
 async function openNow(
   { db, kind, requireSpace }: SnapshotSource,
   selection: Selection,
   format: ExportShape,
-  variant: string,
+  versions: Versions,
 ): Promise<Snapshot> {
   const hold = kind === 'embedded';
   if (hold) {
@@ -123,12 +135,9 @@ async function openNow(
       opened.push(...(await openStreams(trx, selection, format, entityIds, hold)));
     }
     if (hold) await end('commit');
-    if (format.reads.changedAt)
-      state.info.changedAt = await changedAt(db, selection, variant, state.info.digest);
-    if (rules !== null) {
-      const { now } = selection.principal;
-      state.info.addressRules = await recordAddressRules(db, exportCacheKey(selection, variant), rules, now);
-    }
+    const { now } = selection.principal;
+    if (format.reads.changedAt) state.info.changedAt = await changedAt(db, versions, state.info.digest, now);
+    if (rules !== null) state.info.addressRules = await recordAddressRules(db, versions, rules, now);
     const close = async () => {
       // Those of a transaction end with it.
       if (hold)
@@ -156,13 +165,13 @@ async function openNow(
 
 async function changedAt(
   db: Db,
-  selection: Selection,
-  variant: string,
-  digest: string,
+  { key, variant }: Versions,
+  content: string,
+  now: Date,
 ): Promise<Date | null> {
-  const cacheKey = exportCacheKey(selection, variant);
-  const since = await recordResponseVersion(db, [{ request: cacheKey, digest }], selection.principal.now);
-  return since.get(cacheKey) ?? null;
+  const digest = variant === '' ? content : digestOf([variant, content]);
+  const since = await recordResponseVersion(db, [{ request: key, digest }], now);
+  return since.get(key) ?? null;
 }
 
 async function* rowsOf(pieces: AsyncIterable<CopiedRows>, toRow: (line: string) => ExportIndicator) {

@@ -84,9 +84,9 @@ async function readGuards(db: Db, now: Date) {
 }
 
 /** Returns the entries of a feed; null: this version rejects its format or query, as readers of the feed see. */
-function entriesOf({ slug, format, query, tlpCeiling }: GuardedFeed, now: Date): FeedEntries | null {
+function entriesOf({ id, slug, format, query, tlpCeiling }: GuardedFeed, now: Date): FeedEntries | null {
   try {
-    const feed = { slug, format: formatNamed(format), query, tlpCeiling };
+    const feed = { id, slug, format: formatNamed(format), query, tlpCeiling };
     const { selection, format: of } = feedExport(feed, { tlpCeiling, now }, null);
     const { principal, filters, limit } = selection;
     return { principal, filters, of, limit: limit?.count ?? null };

@@ -38,7 +38,7 @@ export interface FeedDefinition {
 }
 
 /** The parts of a feed that say what is in it. */
-type FeedQuery = Pick<FeedDefinition, 'slug' | 'format' | 'query' | 'tlpCeiling'>;
+type FeedQuery = Pick<Feed, 'id' | 'slug' | 'format' | 'query' | 'tlpCeiling'>;
 
 /** Bounds of what delisting by sources may take from a feed; null: none. */
 export interface FeedGuard {
@@ -87,7 +87,8 @@ export function feedExport(
   const title = `feed ${feed.slug}`;
   const own = exportRequest(feed.format, options, { principal, filters }, publicAddress, title);
   const fileName = `tipline-${feed.slug}`;
-  if (format === feed.format) return { ...own, fileName };
+  const versionKey = versionKeyOf(feed.id, format, reader);
+  if (format === feed.format) return { ...own, fileName, versionKey };
   const { limit, order } = options;
   const selection = { principal, filters: writtenFilters(filters, own.format) };
   const request = exportRequest(format, { limit, order }, selection, publicAddress, title);
@@ -95,9 +96,14 @@ export function feedExport(
   return {
     ...request,
     fileName,
+    versionKey,
     selection: others ? { ...selection, limit: { ...others, of: EVERYTHING } } : selection,
   };
 }
+
+/** By the ceiling of the reader alone: serials must not go back either where that of the feed changes. */
+const versionKeyOf = (id: string, format: FormatName, { tlpCeiling }: Principal) =>
+  JSON.stringify(['feed', id, format, tlpCeiling]);
 
 const EVERYTHING = { types: INDICATOR_TYPES, detectionOnly: false };
 
@@ -135,7 +141,7 @@ export function readerOf<Reader extends Principal>(
  * Returns the indicators of a feed as a collection whose changes can be followed: those that its format writes.
  * @throws {ApiError} 400 for a query that the export does not accept
  */
-export function collectionOf(feed: FeedQuery & Pick<Feed, 'id'>): CopiedRows & { collection: Collection } {
+export function collectionOf(feed: FeedQuery): CopiedRows & { collection: Collection } {
   const anyone: Principal = { tlpCeiling: 'RED', now: new Date(0) };
   const { format, selection } = feedExport(feed, anyone, null);
   const filters = writtenFilters(selection.filters, format);
@@ -149,7 +155,7 @@ export function collectionOf(feed: FeedQuery & Pick<Feed, 'id'>): CopiedRows & {
 export function exportProblem(definition: Pick<FeedDefinition, 'slug' | 'format' | 'query'>): string | null {
   const reader: Principal = { tlpCeiling: 'RED', now: new Date(0) };
   try {
-    feedExport({ ...definition, tlpCeiling: 'RED' }, reader, null);
+    feedExport({ ...definition, id: '', tlpCeiling: 'RED' }, reader, null);
     return null;
   } catch (error) {
     if (error instanceof ApiError) return error.message;

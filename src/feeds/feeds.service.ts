@@ -74,7 +74,7 @@ export async function changeFeed(
   by: AuditActor,
   unchangedSince?: Date,
 ): Promise<Feed> {
-  return withRevision(db, async (trx) => {
+  return withRevision(db, async (trx, revision) => {
     const before = (await lockFeed(trx, slug)) ?? missing(slug);
     if (unchangedSince && unchangedSince.getTime() !== before.changedAt.getTime())
       throw new FeedError(CHANGED_SINCE);
@@ -85,8 +85,12 @@ export async function changeFeed(
     if (problem !== null) throw new InvalidFeedError(problem);
     await updateFeed(trx, after);
     if (after.minEntries === null && after.minShare === null) await forgetHolds(trx, after.id);
-    // The number of entries on an earlier day was that of other entries.
-    if (EXTENT.some((name) => before[name] !== after[name])) await forgetDayCounts(trx, after.id);
+    if (EXTENT.some((name) => before[name] !== after[name])) {
+      // Cached responses of the feed as it was must not return when it is changed back: their serials are lower.
+      revision.advance();
+      // The number of entries on an earlier day was that of other entries.
+      await forgetDayCounts(trx, after.id);
+    }
     if (
       exportProblem(before) !== null ||
       collectionOf(before).collection.id !== collectionOf(after).collection.id

@@ -97,6 +97,46 @@ onEveryEngine((engine) => {
       expect((await read()).body).toContain('203.0.113.7');
     });
 
+    it.each([
+      ['filters', { query: 'minConfidence=30' }],
+      ['TLP ceiling', { tlpCeiling: 'AMBER' }],
+    ] as const)(
+      'has serials and revisions that increase when its %s change, and change back',
+      async (_, change) => {
+        await harness.load([
+          indicatorRecord('IPV4', '203.0.113.8', { confidence: 40 }),
+          indicatorRecord('IPV4', '203.0.113.9', { confidence: 100, tlp: 'AMBER' }),
+        ]);
+        const first = { query: 'minConfidence=50', tlpCeiling: 'GREEN' } as const;
+        await changeFeed(harness.db, 'edge', first, BY);
+        const numbers = async (format: string, number: RegExp) => {
+          const { body } = await read(`/api/v1/feeds/edge?format=${format}`);
+          const rule = body
+            .split('\n')
+            .find((line) => line.includes('203.0.113.7') || line.includes(' SOA '));
+          return Number(number.exec(rule ?? '')?.[1]);
+        };
+        const seen: number[][] = [];
+        for (const definition of [first, change, first, change, first]) {
+          await changeFeed(harness.db, 'edge', definition, BY);
+          seen.push(
+            [
+              await numbers('rpz', /hostmaster\.localhost\. (\d+) /),
+              await numbers('suricata', /rev:(\d+);/),
+              (await read('/api/v1/feeds/edge?format=misp')).json().Event.timestamp,
+            ].map(Number),
+          );
+          // The same again.
+          expect(await numbers('rpz', /hostmaster\.localhost\. (\d+) /)).toBe(seen.at(-1)?.[0]);
+        }
+        for (const column of [0, 1, 2])
+          for (const [place, numbers] of seen.entries())
+            if (place > 0) expect(numbers[column]).toBeGreaterThan(seen[place - 1]?.[column] ?? Number.NaN);
+        // A plain export is another one.
+        expect((await read('/api/v1/exports/rpz?minConfidence=50')).statusCode).toBe(200);
+      },
+    );
+
     it('is 404 if there is none', async () => {
       expect((await read('/api/v1/feeds/none')).statusCode).toBe(404);
       await removeFeed(harness.db, 'edge', BY);

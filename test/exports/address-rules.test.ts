@@ -15,7 +15,7 @@ onEveryEngine((engine) => {
   afterAll(() => harness.close());
 
   const record = (request: string, digests: Record<number, string>, seconds: number) =>
-    recordAddressRules(harness.db, request, JSON.stringify(digests), later(seconds));
+    recordAddressRules(harness.db, { key: request, variant: '' }, JSON.stringify(digests), later(seconds));
 
   it('the time of a rule rises when its addresses change, even within a second, and at no other time', async () => {
     const digests = fc.dictionary(
