@@ -1,6 +1,6 @@
 import type { PageRequest } from '../db/expressions.ts';
 import { type FormatName, formatOf, optionsFor, variantOf } from '../formats/catalogue.ts';
-import type { GivenOptions } from '../formats/format.ts';
+import type { GivenOptions, MispEventOf } from '../formats/format.ts';
 import { ApiError } from '../http/errors.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
@@ -11,7 +11,7 @@ import type { Selection } from './selection.queries.ts';
  * Returns the request of an export, for all routes and commands: equal requests have the same bytes and
  * entity tag.
  * @param publicAddress the address of the application, for links to its pages; null: not configured
- * @param title of a MISP event, for readers who may not see the filters; null: the filters
+ * @param event the MISP event of a saved feed, whose readers may not see the filters; null: that of the filters
  * @throws {ApiError} 400 for an option that does not apply to the format or the selection
  */
 export function exportRequest(
@@ -19,11 +19,11 @@ export function exportRequest(
   given: GivenOptions,
   selection: Omit<Selection, 'limit'>,
   publicAddress: string | null,
-  title: string | null = null,
+  event: MispEventOf | null = null,
 ): ExportRequest {
   const valid = optionsFor(name, given, typesOf(selection.filters), publicAddress);
   if ('error' in valid) throw new ApiError('invalid_parameter', valid.error);
-  const options = name === 'misp' ? { ...valid, title } : valid;
+  const options = name === 'misp' ? { ...valid, event } : valid;
   const { limit } = options;
   if (limit && selection.page)
     throw new ApiError('invalid_parameter', 'limit and page or pageSize exclude each other.');

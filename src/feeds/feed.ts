@@ -84,14 +84,18 @@ export function feedExport(
 ): ExportRequest {
   const { filters, options } = readQuery(feed.query);
   const principal = readerOf(feed, reader);
-  const title = `feed ${feed.slug}`;
-  const own = exportRequest(feed.format, options, { principal, filters }, publicAddress, title);
+  // Not by the query: what one feed shows must not reach the readers of another, with a lower ceiling, by an event that both share.
+  const event = {
+    title: `feed ${feed.slug}`,
+    key: JSON.stringify(['feed', feed.id, principal.tlpCeiling]),
+  };
+  const own = exportRequest(feed.format, options, { principal, filters }, publicAddress, event);
   const fileName = `tipline-${feed.slug}`;
   const versionKey = versionKeyOf(feed.id, format, reader);
   if (format === feed.format) return { ...own, fileName, versionKey };
   const { limit, order } = options;
   const selection = { principal, filters: writtenFilters(filters, own.format) };
-  const request = exportRequest(format, { limit, order }, selection, publicAddress, title);
+  const request = exportRequest(format, { limit, order }, selection, publicAddress, event);
   const { limit: others } = request.selection;
   return {
     ...request,

@@ -46,7 +46,7 @@ export const DEFAULT_OPTIONS: ExportOptions = {
   archive: null,
   group: null,
   ids: 'own',
-  title: null,
+  event: null,
   limit: null,
   publicAddress: null,
 };
@@ -57,9 +57,9 @@ export function formatOf(name: FormatName, options: ExportOptions): ExportFormat
 
 /** Returns a key that distinguishes a format and its options from all others. */
 export function variantOf(name: FormatName, options: ExportOptions): string {
-  // Without a title the key is that of releases that had none: times of change are stored under it.
-  const { title, ...others } = options;
-  return JSON.stringify([name, title === null ? others : options]);
+  // Without an event of its own the key is that of releases that had none: times of change are stored under it.
+  const { event, ...others } = options;
+  return JSON.stringify([name, event === null ? others : options]);
 }
 
 /**
@@ -92,7 +92,7 @@ export function optionsFor(
     archive: ARCHIVE_STYLES.find((name) => name === style) ?? null,
     group: given.group ?? null,
     ids: given.ids ?? 'own',
-    title: null,
+    event: null,
     limit: limit === undefined ? null : { count: limit, order: order ?? 'confidence' },
     publicAddress,
   };

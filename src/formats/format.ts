@@ -325,6 +325,14 @@ interface ExportLimit {
   order: LimitOrder;
 }
 
+/** The MISP event of a saved feed. */
+export interface MispEventOf {
+  /** For readers who may not see the filters. */
+  title: string;
+  /** From which its uuid derives. */
+  key: string;
+}
+
 /** The options of an export besides its format. */
 export interface ExportOptions {
   /** csv: prefix text that a spreadsheet would run as a formula. */
@@ -339,8 +347,8 @@ export interface ExportOptions {
   group: MispGroup | null;
   /** misp and stix: the ids of Tipline, or those of the sources' records where one gives exactly one indicator. */
   ids: 'own' | 'original';
-  /** misp: the title of the event, for readers who may not see the filters; null: the filters. */
-  title: string | null;
+  /** misp: the event of a saved feed; null: that of the filters. */
+  event: MispEventOf | null;
   /** null: every match. */
   limit: ExportLimit | null;
   /** The address of the application, for links to its pages; null: no links. */

@@ -14,7 +14,7 @@ import { MISP_COLUMNS, type MispEvent, writeEvent } from './misp/attribute.ts';
 import { originalUuid, writeEvents } from './misp/events.ts';
 import { galaxyTags } from './misp/tags.ts';
 
-/** Must never change: the same query always has the same event in MISP. */
+/** Must never change: the same query, or feed, always has the same event in MISP. */
 const EVENT_NAMESPACE = 'cafeff93-e8d8-45e7-afe5-b85d6b53bbe6';
 
 /** MISP has an attribute type for every indicator type. */
@@ -24,7 +24,7 @@ const MISP_TYPES = INDICATOR_TYPES;
 const MAX_ATTRIBUTES = 10_000;
 
 type MispOptions = Pick<ExportOptions, 'context'> &
-  Partial<Pick<ExportOptions, 'group' | 'ids' | 'title' | 'publicAddress'>>;
+  Partial<Pick<ExportOptions, 'group' | 'ids' | 'event' | 'publicAddress'>>;
 
 /**
  * One event in MISP's core format (draft-dulaunoy-misp-core-format), as MISP itself exports it, or one for each group.
@@ -34,7 +34,7 @@ export function mispFormat({
   context,
   group = null,
   ids = 'own',
-  title = null,
+  event = null,
   publicAddress = null,
 }: MispOptions): ExportFormat {
   const originalIds = ids === 'original';
@@ -50,10 +50,11 @@ export function mispFormat({
     extension: 'json',
     write(batches, info) {
       const galaxies = galaxyTags(context || group ? info.entities : []);
-      if (group === null) return writeEvent(eventOf(info, title), batches, galaxies, originalIds);
+      const key = event?.key ?? info.query;
+      if (group === null) return writeEvent(eventOf(info, key, event?.title), batches, galaxies, originalIds);
       const uuidOf = (of: RowGroup) =>
         (originalIds && originalUuid(of.head?.report ?? null)) ||
-        uuidv5(`${info.query}\n${group}:${of.id}`, EVENT_NAMESPACE);
+        uuidv5(`${key}\n${group}:${of.id}`, EVENT_NAMESPACE);
       return writeEvents(batches, {
         galaxies,
         context,
@@ -91,11 +92,16 @@ export const misp: FormatEntry = {
   open: mispFormat,
 };
 
-function eventOf({ query, lastSeen, changedAt, tlps, rows }: ExportInfo, title: string | null): MispEvent {
+/** @param key from which the uuid derives @param title for readers who may not see the filters; absent: the filters */
+function eventOf(
+  { query, lastSeen, changedAt, tlps, rows }: ExportInfo,
+  key: string,
+  title: string | undefined,
+): MispEvent {
   const name = `Tipline: ${title ?? (query === '' ? 'all indicators' : query)}`;
   const isLarge = rows > MAX_ATTRIBUTES;
   return {
-    uuid: uuidv5(query, EVENT_NAMESPACE),
+    uuid: uuidv5(key, EVENT_NAMESPACE),
     info: isLarge
       ? `${name} (${rows} attributes: MISP is slow with so many; add the feed /api/v1/feeds/misp instead)`
       : name,

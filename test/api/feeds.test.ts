@@ -72,6 +72,35 @@ onEveryEngine((engine) => {
         expect((await read(path, key)).json().Event.info).toBe(info);
     });
 
+    it('is a MISP event of its own, whatever its name and filters, for each TLP ceiling', async () => {
+      const shared = { format: 'misp', query: 'minConfidence=50' } as const;
+      await createFeed(harness.db, { ...EDGE, ...shared, slug: 'inside', tlpCeiling: 'RED' }, BY);
+      await createFeed(harness.db, { ...EDGE, ...shared, slug: 'partners' }, BY);
+      const uuidsOf = async (path: string, key?: string) => {
+        const { Event, response } = (await read(path, key)).json();
+        const events = (response ?? [{ Event }]).map((one: { Event: { uuid: string } }) => one.Event.uuid);
+        const [attribute] = (Event ?? response[0].Event).Attribute;
+        return [...events, attribute.uuid] as string[];
+      };
+      const paths = [
+        '/api/v1/feeds/inside',
+        '/api/v1/feeds/partners',
+        `/api/v1/exports/misp?${shared.query}`,
+      ];
+      const own = await Promise.all(paths.map((path) => uuidsOf(path)));
+      expect(new Set(own.flat()).size).toBe(own.flat().length);
+      await changeFeed(harness.db, 'partners', { name: 'Other partners', query: 'minConfidence=60' }, BY);
+      expect((await uuidsOf('/api/v1/feeds/partners'))[0]).toBe(own[1]?.[0]);
+      // What a key of a lower ceiling reads is another event.
+      const [green, clear] = [{ tlpCeiling: 'GREEN' }, { tlpCeiling: 'CLEAR' }] as const;
+      expect((await uuidsOf('/api/v1/feeds/partners', await harness.newKey(green)))[0]).toBe(own[1]?.[0]);
+      expect((await uuidsOf('/api/v1/feeds/partners', await harness.newKey(clear)))[0]).not.toBe(own[1]?.[0]);
+      await changeFeed(harness.db, 'inside', { query: 'group=source' }, BY);
+      await changeFeed(harness.db, 'partners', { query: 'group=source' }, BY);
+      const grouped = await Promise.all(paths.slice(0, 2).map((path) => uuidsOf(path)));
+      expect(new Set(grouped.flat()).size).toBe(grouped.flat().length);
+    });
+
     it('leaves out what is whitelisted at once, and has an entity tag', async () => {
       const first = await read();
       const headers = { 'if-none-match': String(first.headers.etag) };
