@@ -1,4 +1,5 @@
 import type { Principal } from '../db/visibility.ts';
+import { exportCacheKey } from '../exports/export-cache-key.ts';
 import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
 import type { ExportShape } from '../formats/format.ts';
 import {
@@ -69,7 +70,15 @@ export async function chooseRules(
   const techniques = await readTechniqueIds(db, principal, id);
   const link = kind === 'actor' ? { actorId: id } : { campaignId: id };
   const selection = { principal, filters: { ...link, minConfidence } };
-  const snapshot = await openSnapshot(database, selection, SHAPE, `sigma ${kind}`);
+  // The rules name the subject, so that another name or ATT&CK id is a change of them.
+  const names = JSON.stringify([subject.name, subject.attackId]);
+  const snapshot = await openSnapshot(
+    database,
+    selection,
+    SHAPE,
+    names,
+    exportCacheKey(selection, `sigma ${kind}`),
+  );
   const changed = { createdAt: subject.createdAt, modifiedAt: snapshot.info.changedAt ?? subject.createdAt };
   const written = await collect(sigmaRules(subject, snapshot.read(), changed));
   const isFrom = (source: RuleSource) => filters.source?.includes(source) ?? true;

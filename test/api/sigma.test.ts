@@ -126,6 +126,23 @@ onEveryEngine((engine) => {
       expect(responses.map(({ statusCode }) => statusCode)).toEqual(urls.map(() => 200));
     });
 
+    it.each([
+      ['name', { name: 'Cozy Bear', attackGroupId: 'G0016' }, 'Cozy Bear'],
+      ['ATT&CK id', { attackGroupId: 'G0017' }, 'attack.g0017'],
+    ])('is modified when the actor gets another %s', async (_, fields, expected) => {
+      const rule = async () => {
+        const { body } = await harness.get(`${actor}?source=indicators`);
+        return [body.includes(expected), rulesIn(body)[0]?.modified];
+      };
+      harness.clock.now = day(1);
+      const before = await rule();
+      harness.clock.now = day(9);
+      expect(await rule()).toEqual(before);
+      await harness.load([actorRecord('Bear', { ...fields, statedAt: day(9) })]);
+      expect(await rule()).toEqual([true, day(9).toISOString().slice(0, 10)]);
+      expect(before[0]).toBe(false);
+    });
+
     it("is limited to the key's TLP ceiling", async () => {
       const key = await harness.newKey({ tlpCeiling: 'GREEN' });
       expect((await harness.get(actor)).body).toContain('red.example');
