@@ -1,4 +1,5 @@
 import { listedBlocks } from '../formats/listed-blocks.ts';
+import { isPublicSuffix } from '../formats/url-parts.ts';
 import { isBlock } from '../model/address-ranges.ts';
 import { visibleText } from '../model/visible-text.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
@@ -12,11 +13,13 @@ export interface Observable {
   value: string;
   /** The parts of a network that are whitelisted. */
   whitelistedParts: string[];
+  /** Whether a hash is the fingerprint of a certificate. */
+  ofCertificate: boolean;
 }
 
 interface Clause {
   types: readonly IndicatorType[];
-  /** Returns the query for these values, which are as many as one at least. */
+  /** Returns the query for these values as the language writes them, one at least. */
   write(values: readonly string[]): string;
 }
 
@@ -26,20 +29,20 @@ const quoted = (value: string) => `"${value.replace(/[\\"]/g, '\\$&')}"`;
 const kql =
   (...fields: string[]) =>
   (values: readonly string[]) =>
-    fields.map((field) => `${field}: (${values.map(quoted).join(' or ')})`).join(' or ');
+    fields.map((field) => `${field}: (${values.join(' or ')})`).join(' or ');
 
 /** Splunk's search command: `field IN ("a", "b")`. An asterisk would be a wildcard: such values are left out. */
 const spl =
   (...fields: string[]) =>
   (values: readonly string[]) =>
-    `search ${fields.map((field) => `${field} IN (${values.map(quoted).join(', ')})`).join(' OR ')}`;
+    `search ${fields.map((field) => `${field} IN (${values.join(', ')})`).join(' OR ')}`;
 
 /** Kusto: `Table | where Column in~ ("a", "b")`. */
 const kusto = (table: string, column: string, operator: 'in~' | 'has_any') => (values: readonly string[]) =>
-  `${table} | where ${column} ${operator} (${values.map(quoted).join(', ')})`;
+  `${table} | where ${column} ${operator} (${values.join(', ')})`;
 
 const kustoNetworks = (is: 'ipv4_is_in_any_range' | 'ipv6_is_in_any_range') => (values: readonly string[]) =>
-  `DeviceNetworkEvents | where ${is}(RemoteIP, dynamic([${values.map(quoted).join(', ')}]))`;
+  `DeviceNetworkEvents | where ${is}(RemoteIP, dynamic([${values.join(', ')}]))`;
 
 const CLAUSES: Record<QueryLanguage, readonly Clause[]> = {
   'elastic-kql': [
@@ -78,21 +81,36 @@ const CLAUSES: Record<QueryLanguage, readonly Clause[]> = {
 const MAX_VALUE = 200;
 const MAX_VALUES = 5_000;
 
-const lengthOf = (value: string) => JSON.stringify(quoted(value)).length;
+const lengthOf = (written: string) => JSON.stringify(written).length;
 
 /** Returns whether a query can hold a value as it is: not too long, of visible characters, and without wildcards of the language. */
 function isQueryable(type: IndicatorType, value: string, language: QueryLanguage): boolean {
-  if (lengthOf(value) > MAX_VALUE || visibleText(value) !== value || /[⟪⟫]/.test(value)) return false;
+  if (lengthOf(quoted(value)) > MAX_VALUE || visibleText(value) !== value || /[⟪⟫]/.test(value)) return false;
+  // The fields of names have no folders.
+  if (type === 'FILENAME' && /[\\/]/.test(value)) return false;
+  // has_any finds all names below one, which below a public suffix belong to others.
+  if (language === 'defender-kql') return type !== 'DOMAIN' || !isPublicSuffix(value);
   if (language !== 'splunk-spl') return true;
-  // The search command matches networks in fields of addresses, but IN compares their text.
-  return !value.includes('*') && !((type === 'IPV4' || type === 'IPV6') && isBlock(value));
+  // The search command matches networks in fields of addresses, but IN compares their text. Back quotes are macros.
+  return !/[*`]/.test(value) && !((type === 'IPV4' || type === 'IPV6') && isBlock(value));
 }
 
-/** Returns the values that queries compare for an observable; none: they cannot express it. */
+/** Returns the values that queries compare for an observable, as the language writes them; none: they cannot express it. */
 function valuesOf(observable: Observable, language: QueryLanguage): string[] {
+  const { type, value, ofCertificate } = observable;
   const values = listedBlocks(observable, { addParts() {} });
-  return values.every((value) => isQueryable(observable.type, value, language)) ? values : [];
+  // The fields of hashes are those of files.
+  if (ofCertificate || !values.every((one) => isQueryable(type, one, language))) return [];
+  const below = type === 'DOMAIN' && !isPublicSuffix(value) ? NAMES_BELOW[language](value) : [];
+  return [...values.map(quoted), ...below];
 }
+
+/** The names below a domain; a quoted asterisk is none of Kibana's wildcards. */
+const NAMES_BELOW: Record<QueryLanguage, (name: string) => string[]> = {
+  'elastic-kql': (name) => [`*.${name}`],
+  'splunk-spl': (name) => [quoted(`*.${name}`)],
+  'defender-kql': () => [],
+};
 
 export interface Queries {
   queries: { types: IndicatorType[]; query: string }[];

@@ -205,11 +205,12 @@ function closed(schema: unknown): object {
 }
 
 describe('hunting queries', () => {
-  const values = ['a"b.exe', 'c\\d.exe', 'plain.exe', "it's.exe", 'or.exe) or (1=1'];
+  const values = ['a"b.exe', 'c d.exe', 'plain.exe', "it's.exe", 'or.exe) or (1=1'];
   const observable = (type: IndicatorType, value: string, whitelistedParts: string[] = []) => ({
     type,
     value,
     whitelistedParts,
+    ofCertificate: false,
   });
   const observables = values.map((value) => observable('FILENAME', value));
 
@@ -230,9 +231,33 @@ describe('hunting queries', () => {
     ['elastic-kql', 'FILENAME', '⟫.exe'],
     ['defender-kql', 'FILENAME', 'x'.repeat(300)],
     ['elastic-kql', 'MUTEX', 'Global\\x'],
+    ['splunk-spl', 'USER_AGENT', 'a `macro`'],
+    ['defender-kql', 'DOMAIN', 'co.uk'],
+    ...QUERY_LANGUAGES.flatMap((language) =>
+      ['C:\\Temp\\evil.exe', '/tmp/evil'].map((path) => [language, 'FILENAME', path] as const),
+    ),
   ] as const)('in %s leave out the %s %s', (language, type, value) => {
     expect(huntingQueries([observable(type, value)], language)).toEqual({ queries: [], leftOut: 1 });
   });
+
+  it.each(QUERY_LANGUAGES)('in %s leave out the fingerprint of a certificate', (language) => {
+    const fingerprint = { ...observable('SHA1', 'ab'.repeat(20)), ofCertificate: true };
+    expect(huntingQueries([fingerprint], language)).toEqual({ queries: [], leftOut: 1 });
+  });
+
+  it.each([
+    ['elastic-kql', '("evil.com" or *.evil.com)', '("co.uk")'],
+    ['splunk-spl', '("evil.com", "*.evil.com")', '("co.uk")'],
+    ['defender-kql', 'has_any ("evil.com")', null],
+  ] as const)(
+    'in %s find the names below a domain, but none below a public suffix',
+    (language, domain, suffix) => {
+      const queryOf = (value: string) =>
+        huntingQueries([observable('DOMAIN', value)], language).queries[0]?.query;
+      expect(queryOf('evil.com')).toContain(domain);
+      if (suffix !== null) expect(queryOf('co.uk')).toContain(suffix);
+    },
+  );
 
   it('find networks where the language can', () => {
     const network = [observable('IPV4', '203.0.113.0/24')];

@@ -203,7 +203,7 @@ onEveryEngine((engine) => {
     expect(answer).toMatchObject({ total: 2, nextPage: null, notInQueries: 0, techniqueIds: ['T1003.001'] });
     expect(answer.queries.map(({ query }: { query: string }) => query)).toEqual([
       '⟪search dest_ip IN ("203.0.113.7") OR src_ip IN ("203.0.113.7")⟫',
-      '⟪search query IN ("evil.com") OR url_domain IN ("evil.com")⟫',
+      '⟪search query IN ("evil.com", "*.evil.com") OR url_domain IN ("evil.com", "*.evil.com")⟫',
     ]);
     expect(answer.rules).toHaveLength(answer.ruleCount);
     const { answer: all } = await call('hunting_package', {

@@ -75,10 +75,11 @@ export const huntingTool = defineTool({
     );
     const techniqueIds = await read((db) => readTechniqueIds(db, principal, id));
     const rules = rulesFor(techniqueIds);
-    const observables = rows.map(({ type, value, whitelisted_parts: parts }) => ({
+    const observables = rows.map(({ type, value, whitelisted_parts: parts, of_certificate }) => ({
       type,
       value,
       whitelistedParts: parts ?? [],
+      ofCertificate: of_certificate,
     }));
     const { queries, leftOut } = huntingQueries(observables, language);
     return {
