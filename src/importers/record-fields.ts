@@ -4,6 +4,7 @@
  */
 
 import type { NormalizeResult } from '../model/normalize-address.ts';
+import { MAX_TAGS } from '../model/statement.ts';
 import { wellFormed } from '../model/text.ts';
 import type { IndicatorType, RelationshipType, Tlp } from '../model/vocabulary.ts';
 import { parseDate } from './dates.ts';
@@ -19,7 +20,6 @@ export type Fields = Record<string, unknown>;
 /** The maximum length of an external id, in characters. */
 export const MAX_ID = 512;
 const MAX_NAME = 1024;
-const MAX_TAGS = 1_000;
 const MAX_TAG = 256;
 
 export function isObject(value: unknown): value is Fields {

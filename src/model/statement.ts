@@ -101,7 +101,7 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     lastSeen: latest(a.lastSeen, b.lastSeen),
     importedAt: earliest(a.importedAt, b.importedAt) ?? a.importedAt,
     tlp: mostRestrictive([a.tlp, b.tlp]),
-    tags: uniqueTags([...a.tags, ...b.tags]),
+    tags: mergeTags(a.tags, b.tags),
     forDetection: records.length > 0 ? records.some(isForDetection) : latestForDetection(a, b),
     ofCertificate: a.ofCertificate || b.ofCertificate,
     files: mergeFiles(a.files, b.files),
@@ -149,6 +149,19 @@ export const MAX_FILES = 20;
 function mergeFiles(a: readonly string[], b: readonly string[]): readonly string[] {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   return [...new Set([...a, ...b])].sort().slice(0, MAX_FILES);
+}
+
+/**
+ * The maximum number of tags of one source and indicator, which is that of a record; the first by code point are stored. A value that
+ * a source states with thousands of others must not make its row unbounded.
+ */
+export const MAX_TAGS = 1_000;
+
+function mergeTags(a: string[], b: string[]): string[] {
+  const [many, few] = a.length >= b.length ? [a, b] : [b, a];
+  const known = few.length > 1 ? new Set(many) : null;
+  const added = few.filter((tag) => !(known?.has(tag) ?? many.includes(tag)));
+  return added.length === 0 ? many : [...many, ...added].sort().slice(0, MAX_TAGS);
 }
 
 /**

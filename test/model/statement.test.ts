@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   MAX_FILES,
+  MAX_TAGS,
   mergeStatements,
   resolve,
   type SourceStatement,
@@ -155,5 +156,19 @@ describe('merging two statements of one source', () => {
       { ...silent, files: files.slice(0, 10) },
     );
     expect(merged.files).toEqual(files.slice(0, MAX_FILES));
+  });
+
+  it('unites the tags, and stores the first of too many, in any order', () => {
+    const tags = Array.from({ length: MAX_TAGS + 500 }, (_, n) => `tag ${10_000 + n}`);
+    const [a, b, c] = [tags.slice(700), tags.slice(0, 800), tags.slice(300, 1200)].map((some) => ({
+      ...silent,
+      tags: some,
+    })) as [Statement, Statement, Statement];
+    for (const merged of [
+      mergeStatements(mergeStatements(a, b), c),
+      mergeStatements(mergeStatements(c, a), b),
+      mergeStatements(mergeStatements(b, c), mergeStatements(a, b)),
+    ])
+      expect(merged.tags).toEqual(tags.slice(0, MAX_TAGS));
   });
 });

@@ -12,6 +12,12 @@ import {
 } from './entity-state.ts';
 import { compareStatements, type EntityStatement, hasOwnUuid, isWithdrawn } from './entity-statement.ts';
 
+/**
+ * The maximum number of names of one source and object for one audience, which is that of a record; the first in order are stored. An
+ * object with thousands of versions that each have other names must not make its row unbounded.
+ */
+export const MAX_NAMES = 1_000;
+
 /** A statement of a source as its record states it, or merged from several records. */
 export type StatedObject = Pick<EntityStatement, 'state' | 'externalIds'>;
 
@@ -71,7 +77,8 @@ function isUnstated(value: Columns[string] | undefined): boolean {
 function partsOf({ state, externalIds }: StatedObject): AudienceState[] {
   const { parts, tlp, statedAt, confidence, columns } = state;
   if (parts) return parts;
-  const named = 'aliases' in columns ? { ...columns, aliases: namesIn(columns) } : columns;
+  const named =
+    'aliases' in columns ? { ...columns, aliases: namesIn(columns).slice(0, MAX_NAMES) } : columns;
   return [
     {
       tlp,
@@ -104,7 +111,8 @@ function mergeParts(a: AudienceState, b: AudienceState): AudienceState {
     if (time !== at && !isUnstated(columns[column])) times[column] = time;
   }
   if ('aliases' in columns) {
-    columns.aliases = uniteNames([...(a.columns.aliases as never[]), ...(b.columns.aliases as never[])]);
+    const names = uniteNames([...(a.columns.aliases as never[]), ...(b.columns.aliases as never[])]);
+    columns.aliases = names.slice(0, MAX_NAMES);
     delete times.aliases;
   }
   const confidence = order === 0 ? Math.max(a.confidence, b.confidence) : (order > 0 ? a : b).confidence;
