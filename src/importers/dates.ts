@@ -49,15 +49,18 @@ function atTime(
   second = '0',
   { fraction, zone }: { fraction?: string | undefined; zone?: string | undefined } = {},
 ): Date | null {
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const ahead = zoneMinutes(zone);
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59 || ahead === null) return null;
   const milliseconds = fraction === undefined ? 0 : Math.floor(Number(`0.${fraction}`) * 1000);
-  date.setUTCHours(Number(hour), Number(minute) - zoneMinutes(zone), Number(second), milliseconds);
+  date.setUTCHours(Number(hour), Number(minute) - ahead, Number(second), milliseconds);
   return date;
 }
 
-/** Returns the minutes that a zone is ahead of UTC. */
-function zoneMinutes(zone: string | undefined): number {
+/** Returns the minutes that a zone is ahead of UTC; null: RFC 3339 has no such offset. */
+function zoneMinutes(zone: string | undefined): number | null {
   if (zone === undefined || /^(Z|UTC)$/i.test(zone)) return 0;
-  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
+  const [hours, rest] = [Number(zone.slice(1, 3)), Number(zone.slice(-2))];
+  if (hours > 23 || rest > 59) return null;
+  const minutes = hours * 60 + rest;
   return zone.startsWith('-') ? -minutes : minutes;
 }
