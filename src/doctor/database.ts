@@ -1,4 +1,5 @@
 import type { ExpiringKey } from '../api-keys/api-keys.queries.ts';
+import type { RedisFacts } from '../rate-limit/redis-facts.ts';
 import type {
   ConnectionFacts,
   LongTransaction,
@@ -206,8 +207,12 @@ export function judgeReplica(host: string, { standby }: ReplicaFacts, lag: numbe
   return ok(`The replica ${host} follows`);
 }
 
-/** @param policy what Redis does when its memory is full */
-export function judgeRedis({ version, policy }: { version: string; policy: string }): Judgement {
+export function judgeRedis({ version, policy, rejection }: RedisFacts): Judgement {
+  if (rejection !== null)
+    return error(
+      `Redis ${version} rejects writes, so that each node counts rate limits separately: ${rejection.replace(/\.$/, '')}`,
+      'Name the primary in REDIS_URL, or give Redis more memory (maxmemory), as the error says.',
+    );
   if (policy === 'noeviction' || policy === '') return ok(`Redis ${version}`);
   return warning(
     `Redis ${version} may evict counters when its memory is full (maxmemory-policy ${policy})`,

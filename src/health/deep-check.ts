@@ -37,7 +37,10 @@ export function dependencyChecks(
     }, NO_SPACE),
   );
   const keyValueStore = cacheBriefly(() =>
-    check(pingStore, 'The key-value store does not respond; each node counts rate limits separately.'),
+    check(
+      pingStore,
+      'The key-value store does not respond or rejects writes; each node counts rate limits separately.',
+    ),
   );
   return {
     database,

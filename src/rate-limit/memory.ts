@@ -24,22 +24,21 @@ const CLOCK_ERROR_MS = 100;
  * applies: the shared one unless the store has lost its counts or does not answer. A single node
  * therefore never allows more than the limit in a window.
  * @param shared rejects with an Error while the store does not answer
- * @param onUnanswered called for each request that is counted in memory alone
+ * @param onUnanswered called with the reason for each request that is counted in memory alone
  */
 export function withLocalFallback(
   shared: Limiter,
   own: RateLimiterMemory,
-  onUnanswered: () => void = () => {},
+  onUnanswered: (reason: Error) => void = () => {},
 ): Limiter {
-  /** Resolves to the store's count, also when the limit is used up; null when the store does not answer. */
-  const answered = (asked: Promise<RateLimiterRes | null>) =>
-    asked.catch((failure: unknown) => (failure instanceof RateLimiterRes ? failure : null));
+  /** Resolves to null when the store does not answer. */
+  const answered = (asked: Promise<RateLimiterRes | null>) => asked.catch(() => null);
   return {
     async consume(key, points) {
       const askedAt = Date.now();
-      const counted = await answered(shared.consume(key, points));
-      if (counted === null) {
-        onUnanswered();
+      const counted = await shared.consume(key, points).catch((failure: RateLimiterRes | Error) => failure);
+      if (counted instanceof Error) {
+        onUnanswered(counted);
         return own.penalty(key, points);
       }
       // The window ends with that of the store, or a moment before it.

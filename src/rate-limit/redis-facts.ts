@@ -1,16 +1,34 @@
 import { createClient } from '@redis/client';
+import { WRITES_NOTHING } from './redis.ts';
 
 const CONNECT_MS = 2_000;
 
-/** Reads the version of a Redis or Valkey and what it does when its memory is full. @throws when it does not answer */
-export async function readRedisFacts(url: string): Promise<{ version: string; policy: string }> {
+export interface RedisFacts {
+  version: string;
+  /** What it does when its memory is full. */
+  policy: string;
+  /** The error with which it rejects writes; null: it accepts them. */
+  rejection: string | null;
+}
+
+/** Reads the facts of a Redis or Valkey, and changes nothing. @throws when it does not answer */
+export async function readRedisFacts(url: string): Promise<RedisFacts> {
   const client = createClient({ url, socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false } });
   client.on('error', () => {});
   await client.connect();
   try {
     const info = `${await client.info('server')}\n${await client.info('memory')}`;
     const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
-    return { version: field('valkey_version') || field('redis_version'), policy: field('maxmemory_policy') };
+    const rejection = await client.set('tipline:doctor', '', WRITES_NOTHING).then(
+      () => null,
+      // Another node of a cluster has the key.
+      ({ message }: Error) => (message.startsWith('MOVED ') ? null : message),
+    );
+    return {
+      version: field('valkey_version') || field('redis_version'),
+      policy: field('maxmemory_policy'),
+      rejection,
+    };
   } finally {
     client.destroy();
   }

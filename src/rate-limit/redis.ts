@@ -4,11 +4,19 @@ import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { type Counts, type Limiter, limiters } from './limiters.ts';
 import { withLocalFallback } from './memory.ts';
 import type { RateLimit, RateLimitStats, RateLimitStore } from './store.ts';
+import { throttled } from './throttled.ts';
 
 /** A store that takes longer counts as down: a request must not wait for it. */
 const ANSWER_MS = 500;
 const STEP_MS = 50;
 const CONNECT_MS = 2_000;
+/** While requests are counted in memory alone, the reason is reported no more often. */
+const REPORT_MS = 30_000;
+/**
+ * A SET that never sets: a replica, and a server whose memory is full, reject it like every write, although they
+ * respond to reads.
+ */
+export const WRITES_NOTHING = { condition: 'XX' } as const;
 
 /**
  * Opens Redis or Valkey, a single server or a cluster, which is detected once it answers. Never throws for a
@@ -18,6 +26,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
   const single = newClient(url, onError);
   let client: Client = single;
   const stats = { leased: 0, asked: 0, unanswered: 0 };
+  const onUnanswered = throttled(onError, REPORT_MS);
   const own = new Map<string, RateLimiterMemory>();
   const ownOf = ({ limit, windowSeconds }: RateLimit) => {
     const name = `${limit}/${windowSeconds}`;
@@ -25,7 +34,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
     own.set(name, limiter);
     return limiter;
   };
-  let limits = limitsOn(client, ownOf, stats);
+  let limits = limitsOn(client, ownOf, stats, onUnanswered);
   let closed = false;
   const settle = async (): Promise<void> => {
     const info = await single.info('cluster');
@@ -35,7 +44,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
       try {
         await inTime(cluster.connect(), CONNECT_MS);
         client = cluster;
-        limits = limitsOn(cluster, ownOf, stats);
+        limits = limitsOn(cluster, ownOf, stats, onUnanswered);
         single.destroy();
       } catch (error) {
         onError(error as Error);
@@ -57,7 +66,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
     usage: (key, limit) => limits.usage(key, limit),
     async ping() {
       // A cluster has no PING of its own; this asks the node that holds the key.
-      await client.get('tipline:ping');
+      await client.set('tipline:ping', '', WRITES_NOTHING);
     },
     async close() {
       closed = true;
@@ -73,6 +82,7 @@ function limitsOn(
   client: Client,
   ownOf: (limit: RateLimit) => RateLimiterMemory,
   stats: RateLimitStats,
+  onError: (error: Error) => void,
 ): Counts {
   return limiters((rateLimit) => {
     const { limit, windowSeconds } = rateLimit;
@@ -89,8 +99,9 @@ function limitsOn(
       reward: (key, points) => inTime(shared.reward(key, points), ANSWER_MS),
       get: (key) => inTime(shared.get(key), ANSWER_MS),
     };
-    const onUnanswered = () => {
+    const onUnanswered = (error: Error) => {
       stats.unanswered++;
+      onError(error);
     };
     return withLocalFallback(inTimeOnly, ownOf(rateLimit), onUnanswered);
   }, stats);

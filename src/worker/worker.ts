@@ -19,6 +19,7 @@ import { runPendingUndos } from '../imports/undo.service.ts';
 import { sweepExpired } from '../indicators/expiry/sweep.ts';
 import { createSegmentCounter } from '../indicators/segments/count-segments.queries.ts';
 import { countJob, type JobStats } from '../metrics/state-metrics.ts';
+import { throttled } from '../rate-limit/throttled.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { dropAllLeases, dueSources, findStoredSource } from '../sources/feeds.queries.ts';
 import { runPendingRemovals } from '../sources/remove-source.ts';
@@ -49,6 +50,8 @@ export interface Worker {
   /** Ends the loops and waits for the jobs in progress, for a limited time. */
   stop(): Promise<void>;
 }
+
+const LOG_INTERVAL_MS = 30_000;
 
 /** The period of each maintenance job over all workers, in seconds. Users wait for the results of the first ones. */
 const PERIODS = {
@@ -148,7 +151,11 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     queue('source-run', 'short', EXPIRE_SECONDS.run),
     ...Object.keys(maintenanceJobs).map((name) => queue(name, 'stately', EXPIRE_SECONDS.maintenance)),
   ];
-  const trouble = throttledLog((err) => log.error({ err }, 'the job queue is in trouble'));
+  // While the database is unavailable, every poll of every queue fails.
+  const trouble = throttled(
+    (err: unknown) => log.error({ err }, 'the job queue is in trouble'),
+    LOG_INTERVAL_MS,
+  );
   const boss = await openJobs(deps.database, queues, trouble);
   try {
     // Work may have accumulated while no worker ran.
@@ -192,18 +199,6 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await Promise.all(doers.map(({ giveUp }) => giveUp()));
       await boss.stop({ graceful: false, wait: true, close: false });
     },
-  };
-}
-
-const LOG_INTERVAL_MS = 30_000;
-
-/** Returns a log function that limits its rate: while the database is unavailable, every poll of every queue fails. */
-function throttledLog(tell: (error: unknown) => void): (error: unknown) => void {
-  let next = 0;
-  return (error) => {
-    if (performance.now() < next) return;
-    next = performance.now() + LOG_INTERVAL_MS;
-    tell(error);
   };
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
@@ -78,6 +79,47 @@ describe.skipIf(!hasPostgres || !hasRedis)('without Redis', () => {
   it('is healthy again when Redis is back', async () => {
     redis = await startRedis(port);
     await healthy(service);
+  });
+
+  describe.each([
+    ['is demoted to a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE'], 'READONLY'],
+    [
+      'has no memory left',
+      ['CONFIG', 'SET', 'maxmemory', '1'],
+      ['CONFIG', 'SET', 'maxmemory', '0'],
+      'OOM command not allowed',
+    ],
+  ])('when Redis %s', (_, begin, end, reason) => {
+    const send = async (command: string[]) => {
+      const client = await createClient({ url: `redis://127.0.0.1:${port}` }).connect();
+      await client.sendCommand(command);
+      client.destroy();
+    };
+
+    it('keeps serving, and names the key-value store in the health check', async () => {
+      await send(begin);
+      expect((await service.get(LIST, key)).status).toBe(200);
+      const { checks } = await unhealthy(service);
+      expect(checks).toMatchObject({
+        database: { status: 'ok' },
+        keyValueStore: { status: 'degraded', message: expect.stringContaining('rejects writes') },
+      });
+    });
+
+    it('the doctor finds it', async () => {
+      const { code, stdout } = await service.command('doctor', '--json');
+      const found = JSON.parse(stdout).find(({ check }: { check: string }) => check === 'redis');
+      expect({ code, ...found }).toMatchObject({
+        code: 1,
+        status: 'error',
+        message: expect.stringContaining(reason),
+      });
+    });
+
+    it('is healthy again afterwards', async () => {
+      await send(end);
+      await healthy(service);
+    });
   });
 
   it('keeps serving when Redis hangs', async () => {

@@ -192,12 +192,23 @@ describe('a check of tipline doctor', () => {
     ['a replica follows', judgeReplica('r', standby, 0), 'ok', 'r follows'],
     ['a replica lags', judgeReplica('r', standby, 20 * MB), 'warning', '20 MB behind'],
     ['a replica is none', judgeReplica('r', { standby: false, replayed: null }, 0), 'error', 'not a replica'],
-    ['Redis keeps counters', judgeRedis({ version: '7.0', policy: 'noeviction' }), 'ok', 'Redis 7.0'],
+    [
+      'Redis keeps counters',
+      judgeRedis({ version: '7.0', policy: 'noeviction', rejection: null }),
+      'ok',
+      'Redis 7.0',
+    ],
     [
       'Redis evicts counters',
-      judgeRedis({ version: '7.0', policy: 'allkeys-lru' }),
+      judgeRedis({ version: '7.0', policy: 'allkeys-lru', rejection: null }),
       'warning',
       'allkeys-lru',
+    ],
+    [
+      'Redis is a replica',
+      judgeRedis({ version: '7.0', policy: 'noeviction', rejection: "READONLY You can't write." }),
+      'error',
+      "rejects writes, so that each node counts rate limits separately: READONLY You can't write",
     ],
   ])('when %s', (_, judgement, status, message) => {
     expect(judgement).toMatchObject({ status, message: expect.stringContaining(message) });

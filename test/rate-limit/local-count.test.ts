@@ -1,3 +1,4 @@
+import { createClient } from '@redis/client';
 import fc from 'fast-check';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
@@ -151,5 +152,22 @@ describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is killed an
     expect(after[0]).toBeLessThanOrEqual(nodes.length * limit.limit);
     // Another failure gives nothing more.
     expect(after[1]).toBe(after[0]);
+  });
+});
+
+describe.skipIf(inject('redisUrl') === null)('a Redis that rejects writes', () => {
+  it('is reported with its reason, but not for each request', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => stop(redis?.process, 'SIGKILL'));
+    const reported: Error[] = [];
+    const store = await redisStore(redis?.url ?? '', (error) => void reported.push(error));
+    onTestFinished(() => store.close());
+    const client = await createClient({ url: redis?.url ?? '' }).connect();
+    onTestFinished(() => client.destroy());
+    await client.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
+    const limit = { limit: 10, windowSeconds: 60 };
+    for (let n = 1; n <= 3; n++) expect((await store.consume('key', limit)).consumed).toBe(n);
+    expect(reported.map(({ message }) => message)).toEqual([expect.stringContaining('READONLY')]);
+    await expect(store.ping()).rejects.toThrow('READONLY');
   });
 });
