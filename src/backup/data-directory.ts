@@ -3,6 +3,7 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskOf, requireSpace } from '../db/embedded/disk-guard.ts';
 import { openEmbeddedSession } from '../db/embedded/embedded-session.ts';
+import { flush } from '../db/embedded/flush.ts';
 import { clearLeftovers, restorePaths, SECRET_FILE } from '../db/embedded/leftovers.ts';
 import { makeDirectory, PGDATA, requireOwnFiles, takeStoreLock } from '../db/embedded/lock.ts';
 import { unmarkMoved } from '../db/embedded/moved.ts';
@@ -63,11 +64,12 @@ export async function replaceStore(
     } finally {
       await session.close().catch(() => {});
     }
-    if (secret !== null) await writeFile(nextSecret, `${secret}\n`, { mode: 0o600 });
+    if (secret !== null) await writeFile(nextSecret, `${secret}\n`, { mode: 0o600, flush: true });
     if (await hasStore(directory)) await rename(present, replaced);
     await rename(next, present);
     if (secret !== null) await rename(nextSecret, join(directory, SECRET_FILE));
     await unmarkMoved(directory);
+    flush(directory);
   } finally {
     await clearLeftovers(directory);
   }
