@@ -40,14 +40,16 @@ export const IMPORTERS: readonly Importer[] = [
 
 /**
  * Returns the importer that recognizes the file by its first 64 KiB; null if none does.
- * @throws {UnreadableInput} if the file is not readable as text (UTF-16, a broken gzip, HTML), or is of a
+ * @throws {UnreadableInput} if the file is not readable as text (UTF-16, a ZIP archive, a broken gzip, HTML, NUL bytes), or is of a
  *   kind that holds no intelligence (a warninglist, a taxonomy, a manifest)
  */
 export async function recognizeFormat(input: ImportInput): Promise<Importer | null> {
   const head = await readHead(input);
   const reason = refusedFile(head);
   if (reason !== null) throw new UnreadableInput(reason);
-  return IMPORTERS.find((importer) => importer.recognizes(head, input.fileName)) ?? null;
+  const importer = IMPORTERS.find((each) => each.recognizes(head, input.fileName)) ?? null;
+  if (importer === null && head.includes('\u0000')) throw new UnreadableInput('the file contains NUL bytes');
+  return importer;
 }
 
 /**

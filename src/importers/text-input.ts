@@ -17,7 +17,7 @@ const FIRST_TAG = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<(?:!doctype\s
 
 /**
  * Yields the bytes of a text file: gunzipped (detected by its magic bytes, RFC 1952), without a UTF-8 BOM.
- * @throws {UnreadableInput} for a file that cannot be opened or read, UTF-16, a web page (the response of a
+ * @throws {UnreadableInput} for a file that cannot be opened or read, UTF-16, a ZIP archive, a web page (the response of a
  *   feed's URL that has moved or requires a login), a broken gzip, or one that grows out of proportion; bytes
  *   yielded before are valid
  */
@@ -105,17 +105,30 @@ async function* gunzip(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 
 async function* validateText(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const { start, rest, close } = await peek(chunks, FIRST_TAG_BYTES);
-  if ((start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff)) {
-    await close();
-    throw new UnreadableInput('the file is UTF-16; convert it to UTF-8');
-  }
   let skip = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 3 : 0;
-  if (FIRST_TAG.test(start.subarray(skip, FIRST_TAG_BYTES).toString('latin1'))) {
+  const problem = problemOf(start.subarray(0, FIRST_TAG_BYTES), skip);
+  if (problem !== null) {
     await close();
-    throw new UnreadableInput('the file is an HTML page, not data');
+    throw new UnreadableInput(problem);
   }
   for await (const chunk of rest) {
     yield skip > 0 ? chunk.subarray(skip) : chunk;
     skip = 0;
   }
+}
+
+/** @param skip the length of the UTF-8 BOM */
+function problemOf(start: Buffer, skip: number): string | null {
+  if (start.toString('latin1', 0, 4) === 'PK\u0003\u0004')
+    return 'the file is a ZIP archive: unpack it, or compress it with gzip';
+  if (isUtf16(start)) return 'the file is UTF-16; convert it to UTF-8';
+  return FIRST_TAG.test(start.toString('latin1', skip)) ? 'the file is an HTML page, not data' : null;
+}
+
+/** Returns whether a text begins with the BOM of UTF-16, or has only characters of Latin-1 in UTF-16 without a BOM. */
+function isUtf16(start: Buffer): boolean {
+  const bom = start.toString('latin1', 0, 2);
+  if (bom === '\u00ff\u00fe' || bom === '\u00fe\u00ff') return true;
+  const hasZerosAt = (place: number) => start.every((byte, at) => (byte === 0) === (at % 2 === place));
+  return start.length >= 4 && (hasZerosAt(1) || hasZerosAt(0));
 }

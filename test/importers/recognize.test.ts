@@ -54,8 +54,10 @@ describe('recognizeFormat', () => {
       'a MISP warninglist',
     ],
     ['{"namespace":"tlp","predicates":[],"version":1}', 'a MISP taxonomy'],
+    ['ip,tags\n192.0.2.1,a\u0000', 'the file contains NUL bytes'],
+    ['PK\u0003\u0004\u0014\u0000', 'the file is a ZIP archive'],
     ['<!DOCTYPE html><title>Sign in</title>', 'the file is an HTML page, not data'],
-  ])('rejects %s with the name of its format', async (content, message) => {
+  ])('rejects %j with the name of its format', async (content, message) => {
     await expect(nameOf(content)).rejects.toThrow(message);
   });
 

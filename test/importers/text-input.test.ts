@@ -36,6 +36,23 @@ describe('openText', () => {
     await expect(readAll(Buffer.from('\ufeffvalue', 'utf16le'))).rejects.toThrow('the file is UTF-16');
   });
 
+  it.each([
+    ['little', Buffer.from('value\n'.repeat(1000), 'utf16le')],
+    ['big', Buffer.from('value', 'utf16le').swap16()],
+  ])('rejects UTF-16 without a BOM, %s endian', async (_, bytes) => {
+    await expect(readAll(bytes)).rejects.toThrow('the file is UTF-16; convert it to UTF-8');
+    await expect(readAll(gzipSync(bytes))).rejects.toThrow('the file is UTF-16');
+  });
+
+  it('rejects a ZIP archive', async () => {
+    const message = 'the file is a ZIP archive: unpack it, or compress it with gzip';
+    await expect(readAll('PK\u0003\u0004\u0014\u0000\u0000\u0000x')).rejects.toThrow(message);
+  });
+
+  it.each(['PK', 'a\u0000', 'value\u0000', '\u0000\u0000\u0000\u0000'])('reads %j', async (text) => {
+    expect(await readAll(text)).toBe(text);
+  });
+
   it('reports truncated gzip data after reading what precedes it', async () => {
     const packed = gzipSync(Buffer.from(Array.from({ length: 50_000 }, (_, i) => String(i)).join('\n')));
     let size = 0;
