@@ -9,21 +9,24 @@ import { printable } from './record-fields.ts';
 export interface CsvLayout {
   delimiter: string;
   columns: CsvColumns;
-  /** The first row that is not a comment holds the names. */
-  hasHeaderRow: boolean;
+  /** How many of the first rows that are no comments are not data: one that states the delimiter, one that holds the names. */
+  skippedRows: number;
 }
+
+/** A first line by which a file tells Excel its delimiter. */
+const DELIMITER_LINE = /^"?sep=([^"#\w])"?$/i;
 
 /**
  * Detects the layout of a CSV from its beginning: its delimiter, and the meaning of its columns.
  * @throws {UnreadableInput} if no column can be identified as holding observables
  */
 export function readLayout(head: string): CsvLayout {
-  const { delimiter, cells, commented } = readFirstRow(head);
+  const { delimiter, cells, commented, before } = readFirstRow(head);
   const header = readHeader(cells);
   // A row of data may hold a word that is also a name (`domain` in a column of types).
-  if (header !== null && hasNoValue(cells)) return { delimiter, columns: header, hasHeaderRow: true };
+  if (header !== null && hasNoValue(cells)) return { delimiter, columns: header, skippedRows: before + 1 };
   const columns = commented === null ? null : readHeader(commented);
-  return { delimiter, columns: columns ?? columnsOfData(cells), hasHeaderRow: false };
+  return { delimiter, columns: columns ?? columnsOfData(cells), skippedRows: before };
 }
 
 function hasNoValue(cells: string[]): boolean {
@@ -38,25 +41,34 @@ export interface FirstRow {
   cells: string[];
   /** The names in the last comment before the row, where abuse.ch writes them. */
   commented: string[] | null;
+  /** 1 if the line before states the delimiter, which is no row; else 0. */
+  before: number;
 }
 
 /**
  * Returns the first row that is not a comment.
- * @param delimiter detected if not given
+ * @param delimiter the one that the file states, or a detected one, if not given
  * @throws {UnreadableInput} if there is none
  */
 export function readFirstRow(head: string, delimiter?: string): FirstRow {
   // The last line may be cut by the end of the head.
-  const lines = head.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
+  const all = head.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
+  const stated = DELIMITER_LINE.exec(all[0] ?? '')?.[1];
+  const lines = stated === undefined ? all : all.slice(1);
   const firstAt = lines.findIndex((line) => !line.startsWith('#'));
   const first = lines[firstAt];
   if (first === undefined)
     throw new UnreadableInput('no data in the file: it is empty or holds comments only');
-  const divider = delimiter ?? delimiterOf(first);
+  const divider = delimiter ?? stated ?? delimiterOf(first);
   const cells = splitLine(first, divider);
   const names = splitLine((lines[firstAt - 1] ?? '').replace(/^#+/, '').trim(), divider);
   const isHeader = firstAt > 0 && names.length >= 3 && names.length === cells.length;
-  return { delimiter: divider, cells, commented: isHeader ? names : null };
+  return {
+    delimiter: divider,
+    cells,
+    commented: isHeader ? names : null,
+    before: stated === undefined ? 0 : 1,
+  };
 }
 
 /**

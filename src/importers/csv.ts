@@ -33,12 +33,12 @@ export function csvImporter(map?: CsvMap): Importer {
     },
 
     async *read(input: ImportInput) {
-      const { delimiter, columns, hasHeaderRow } = layoutOf(await readHead(input));
-      let isHeader = hasHeaderRow;
+      const { delimiter, columns, skippedRows } = layoutOf(await readHead(input));
+      let ahead = skippedRows;
       function* recordsOf(rows: Iterable<CsvRow>) {
         for (const row of rows) {
-          if (!isHeader) yield* readRecords(row, columns);
-          isHeader = false;
+          if (ahead > 0) ahead -= 1;
+          else yield* readRecords(row, columns);
         }
       }
       const hasTagsFirst = [...columns.tagLists, ...columns.tagWords].includes(0);
@@ -82,11 +82,12 @@ const ABSENT = -1;
  *   it has
  */
 function mappedLayout(head: string, map: CsvMap): CsvLayout {
-  const { delimiter, cells, commented } = readFirstRow(head, map.delimiter);
+  const { delimiter, cells, commented, before } = readFirstRow(head, map.delimiter);
   const hasHeader = map.hasHeader ?? true;
   const isCommented = hasHeader && commented !== null && !hasNames(cells, map) && hasNames(commented, map);
   const names = isCommented ? commented : hasHeader ? cells : cells.map((_, at) => `column ${at + 1}`);
-  return { delimiter, columns: mappedColumns(names, map), hasHeaderRow: hasHeader && !isCommented };
+  const skippedRows = before + Number(hasHeader && !isCommented);
+  return { delimiter, columns: mappedColumns(names, map), skippedRows };
 }
 
 function mappedColumns(names: string[], map: CsvMap): CsvColumns {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { csvImporter } from '../../src/importers/csv.ts';
 import { CsvSplitter } from '../../src/importers/csv-rows.ts';
+import { recognizeFormat } from '../../src/importers/recognize.ts';
 import { countByOutcome, inputOf, ofKind, runImporter } from './run-importer.ts';
 
 const MD5 = 'd41d8cd98f00b204e9800998ecf8427e';
@@ -174,6 +175,26 @@ describe('a CSV file', () => {
       ['192.0.2.1', 'a b'],
     ].map((cells) => cells.join(delimiter));
     expect((await indicatorsOf(...lines))[0]?.tags).toEqual(['a b']);
+  });
+
+  it.each([
+    ['sep=;', 'ioc;comment;tags', '192.0.2.1;a, b, c, d;x'],
+    ['"sep=,"', 'ioc,tags', '192.0.2.1,x'],
+    ['SEP=|', 'ioc|tags', '192.0.2.1|x'],
+    ['sep=\t', 'tags\tioc', 'x\t192.0.2.1'],
+    ['sep=;', '# more', 'ioc;tags', '192.0.2.1;x'],
+    ['sep=;', '# id;ioc;tags', '1;192.0.2.1;x'],
+  ])('with the delimiter in the first line %j', async (...lines) => {
+    const { records } = await run(lines.join('\r\n'));
+    expect(records).toMatchObject([{ kind: 'indicator', value: '192.0.2.1', tags: ['x'] }]);
+    expect((await recognizeFormat(inputOf(lines.join('\n'))))?.name).toBe('csv');
+  });
+
+  it('without a header, after a line with the delimiter', async () => {
+    expect(await valuesOf('sep=;', '192.0.2.1;3', '192.0.2.2;4')).toEqual([
+      'IPV4 192.0.2.1',
+      'IPV4 192.0.2.2',
+    ]);
   });
 
   it.each(['\n', '\r\n', '\r'])('with the line ending %j', async (end) => {

@@ -69,6 +69,12 @@ describe('a mapped CSV file', () => {
     ]);
   });
 
+  it.each([{}, { delimiter: ';' }])('may state its delimiter in the first line, with %j', async (fields) => {
+    const values = [{ column: 'bad', type: 'DOMAIN' }];
+    const lines = ['sep=;', 'bad;why', 'bad.example.com;a, b, c'];
+    expect(shown(await runCsv({ ...fields, values }, ...lines))).toEqual(['DOMAIN bad.example.com']);
+  });
+
   it.each([
     [{ values: [{ column: 'host' }] }, 'no column host; found: a, b'],
     [{ values: [{ column: 3 }] }, 'no column 3; found: a, b'],
