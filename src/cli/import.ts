@@ -76,7 +76,7 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
         await rejectConflictingDefaults(database.db, options, command);
         return importInputs(database, inputs.files, options, counts, interrupted.signal, widestOf(config));
       },
-      { creates: true },
+      { creates: true, schema: 'create' },
     );
     report(counts, problems, options);
     if (problems.length > 0) process.exitCode = 1;

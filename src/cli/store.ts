@@ -5,7 +5,8 @@ import { exposeOtelVariables, readConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { PGDATA } from '../db/embedded/lock.ts';
-import { type DatabaseOptions, NoDatabaseError, openDatabase } from '../db/open.ts';
+import { NoDatabaseError, type SchemaPolicy } from '../db/migrate.ts';
+import { type DatabaseOptions, openDatabase } from '../db/open.ts';
 import { systemReason } from '../model/system-error.ts';
 import { CODE, ROOT } from '../root.ts';
 import { startTracing, stopTracing } from '../tracing/tracing.ts';
@@ -19,13 +20,17 @@ type StoreSettings = Pick<
   'databaseUrl' | 'databaseReplicaUrls' | 'dataDirectory' | 'diskReserveBytes'
 >;
 
-/** Opens the database, and updates its tables and the shipped whitelists to this version. */
+/**
+ * Opens the database. By default its tables and the shipped whitelists are updated to this version; a policy that requires its schema
+ * leaves both as they are.
+ */
 export async function openStore(
   config: StoreSettings,
   {
     warn,
+    schema = 'migrate',
     ...options
-  }: Pick<DatabaseOptions, 'allowRemote' | 'creates' | 'onIdleError'> & { warn(message: string): void },
+  }: Pick<DatabaseOptions, 'allowRemote' | 'schema' | 'onIdleError'> & { warn(message: string): void },
 ): Promise<Database> {
   const { databaseUrl: url, databaseReplicaUrls: replicaUrls, dataDirectory } = config;
   const diskReserve = {
@@ -39,10 +44,11 @@ export async function openStore(
     dataDirectory,
     storeThread,
     diskReserve,
+    schema,
     ...options,
   });
   try {
-    await ensureShippedLists(database.db, await readShippedLists(), new Date());
+    if (schema !== 'require') await ensureShippedLists(database.db, await readShippedLists(), new Date());
     return database;
   } catch (error) {
     await database.close();
@@ -61,11 +67,11 @@ async function readShippedLists(): Promise<ShippedList[]> {
  * Runs a command on the database, which it names on standard error. If a server holds the embedded database, the
  * command connects to that server.
  * @param creates whether to create a missing embedded database; other commands would find it empty
- * @param createsTables whether to create the tables in an empty PostgreSQL database
+ * @param schema by default the one of this version is required: only what is asked for migrates, so that there can be a backup before
  */
 export async function withDatabase<T>(
   use: (database: Database, config: Config) => Promise<T>,
-  { creates = false, createsTables = creates }: { creates?: boolean; createsTables?: boolean } = {},
+  { creates = false, schema = 'require' }: { creates?: boolean; schema?: SchemaPolicy } = {},
 ): Promise<T> {
   const config = readConfig();
   await traceIfConfigured(config, (message, reason) => process.stderr.write(`${message}: ${reason}\n`));
@@ -73,7 +79,7 @@ export async function withDatabase<T>(
   process.stderr.write(`Store: ${storeName(config)}\n`);
   const database = await openStore(config, {
     allowRemote: true,
-    creates: createsTables,
+    schema,
     onIdleError: () => {},
     warn: (message) => process.stderr.write(`${message}\n`),
   }).catch((error) => {
@@ -114,7 +120,7 @@ export async function openPresentStore({ dataDirectory }: StoreSettings): Promis
     dataDirectory,
     storeThread,
     allowRemote: true,
-    migrates: false,
+    schema: 'accept',
     onIdleError: () => {},
   });
 }

@@ -34,6 +34,43 @@ export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   return (results ?? []).map((result) => result.migrationName);
 }
 
+/**
+ * What is done about the schema of a database that is opened: `migrate` creates it or migrates it to this version; `create` only creates
+ * it where there is none, `require` does neither, and both refuse one of another version; `accept` leaves any as it is.
+ */
+export type SchemaPolicy = 'migrate' | 'create' | 'require' | 'accept';
+
+/** Thrown for a database without the tables of Tipline by commands that do not create them. */
+export class NoDatabaseError extends Error {
+  override name = 'NoDatabaseError';
+  constructor() {
+    super(
+      'The database is there, but Tipline has not been set up in it; serve, demo, import and migrate do that.',
+    );
+  }
+}
+
+/**
+ * Applies a policy to the schema of a database.
+ * @throws {NoDatabaseError} where there is none, and the policy requires one
+ * @throws when it is of another version, or migrations fail
+ */
+export async function applyPolicy(db: Kysely<Tables>, policy: SchemaPolicy): Promise<void> {
+  if (policy === 'accept') return;
+  if (policy === 'migrate') return void (await migrate(db));
+  const last = await lastMigration(db);
+  if (last === null) {
+    if (policy === 'require') throw new NoDatabaseError();
+    return void (await migrate(db));
+  }
+  const names = await migrationNames();
+  if (!names.includes(last)) throw new Error(NEWER_VERSION);
+  if (last !== names.at(-1))
+    throw new Error(
+      `The database is of an older version of Tipline (its schema is ${last}). Make a backup; then start a server of this version, or run tipline migrate.`,
+    );
+}
+
 /** Returns the names of the migrations of this version, in their order. */
 export async function migrationNames(): Promise<string[]> {
   return [...(await readMigrations()).keys()];
@@ -72,7 +109,7 @@ export async function migrateWithin(db: Kysely<Tables>, schema: string, upTo?: s
 }
 
 /** Returns whether Tipline has created its tables in this database. */
-export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
+async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   try {
     const { rows } = await sql<{ there: boolean }>`
       select to_regclass('kysely_migration') is not null as there
@@ -85,10 +122,10 @@ export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
 
 /** Kysely's message for an applied migration that this version does not have. */
 const NEWER = /previously executed migration .* is missing/;
+const NEWER_VERSION = 'The database is of a newer version of Tipline. Run that version, or a later one.';
 
 function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  if (NEWER.test(text))
-    return 'The database is of a newer version of Tipline. Run that version, or a later one.';
+  if (NEWER.test(text)) return NEWER_VERSION;
   return `The database cannot be used: ${systemReason(error) ?? text}.`;
 }

@@ -20,7 +20,7 @@ import { connectPglite } from './embedded/pglite.ts';
 import { leaseQueue, serveStore } from './embedded/server.ts';
 import type { OwnEngine } from './embedded/thread-connection.ts';
 import { connectThread } from './embedded/thread-connection.ts';
-import { isMigrated, migrate } from './migrate.ts';
+import { applyPolicy, type SchemaPolicy } from './migrate.ts';
 import { emptyPendingLists } from './pending-lists.ts';
 import { openPool, postgresDialect, postgresDisk, revisionReader, statsOf } from './postgres/postgres.ts';
 import { createReadRouter } from './postgres/replicas.ts';
@@ -48,10 +48,8 @@ export interface DatabaseOptions {
   /** Streaming replicas of it that serve reads. */
   replicaUrls?: readonly string[];
   dataDirectory: string;
-  /** Whether to create Tipline's tables in a PostgreSQL database without them. Absent: true. */
-  creates?: boolean;
-  /** Whether to migrate the embedded database to this version. Absent: true. */
-  migrates?: boolean;
+  /** Absent: `migrate`. */
+  schema?: SchemaPolicy;
   /**
    * Whether to use the store of a process that holds the directory already (commands do, a server does not).
    */
@@ -65,27 +63,18 @@ export interface DatabaseOptions {
   log?: (event: LogEvent) => void;
 }
 
-/** Thrown for a PostgreSQL database without the tables of Tipline by commands that do not create them. */
-export class NoDatabaseError extends Error {
-  override name = 'NoDatabaseError';
-  constructor() {
-    super(
-      'DATABASE_URL names a database that Tipline has not been set up in; serve, demo, import and migrate do that.',
-    );
-  }
-}
-
 /**
- * Opens the relational database and migrates it.
+ * Opens the relational database, and applies the policy for its schema.
  * @throws when it cannot be reached, or the data directory is in use and `allowRemote` is false
- * @throws {NoDatabaseError} for one without tables, where `creates` is false
+ * @throws {NoDatabaseError} for one without tables, where the policy requires them
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   if (options.url) return openPostgres({ ...options, url: options.url });
   const database = await openEmbedded(options);
   try {
-    if (options.migrates === false) return database;
-    await migrate(database.db);
+    const { schema = 'migrate' } = options;
+    await applyPolicy(database.db, schema);
+    if (schema === 'accept') return database;
     // Those that an import left when it was killed: the embedded database has no autovacuum.
     if (!database.shared && (await database.diskProblem()) === null) await emptyPendingLists(database.db);
     return database;
@@ -98,18 +87,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 async function openPostgres({
   url,
   replicaUrls = [],
-  creates = true,
+  schema = 'migrate',
   onIdleError,
   log = () => {},
 }: DatabaseOptions & { url: string }): Promise<Database> {
-  const migrating: Db = new Kysely({
+  const preparing: Db = new Kysely({
     dialect: postgresDialect({ url, maxConnections: 2, noTimeout: true, onIdleError }),
   });
   try {
-    if (!creates && !(await isMigrated(migrating))) throw new NoDatabaseError();
-    await migrate(migrating);
+    await applyPolicy(preparing, schema);
   } finally {
-    await migrating.destroy();
+    await preparing.destroy();
   }
   const reader = revisionReader(url, replicaUrls.length > 0);
   const revisions = watchRevisions({ readRevisions: reader.ask });
@@ -174,7 +162,7 @@ export async function openInMemory(
   log: DatabaseOptions['log'] = () => {},
 ): Promise<Database> {
   const { db, revisions } = embedded(leaseQueue(await connectPglite(undefined, snapshot)), log);
-  await migrate(db);
+  await applyPolicy(db, 'migrate');
   return {
     db,
     kind: 'embedded',

@@ -104,7 +104,11 @@ async function openNow(
     requireSpace();
     await closeForgottenCursors(db);
   }
-  const trx = await db.startTransaction().setIsolationLevel('repeatable read').execute();
+  const trx = await db
+    .startTransaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute();
   let open = true;
   const end = async (how: 'commit' | 'rollback') => {
     if (!open) return;

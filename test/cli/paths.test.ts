@@ -13,8 +13,10 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
-import { freshDatabase, hasPostgres } from '../support/postgres-nodes.ts';
+import { freshDatabase, hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
 import { run, start } from '../support/processes.ts';
+import { factsOf, loadDump, releases, unpack } from '../support/releases.ts';
+import { type ServerProcess, startPostgres, startReplica, stop } from '../support/servers.ts';
 import { emptyStore, type Service, serve } from '../support/service.ts';
 
 describe('a command without a database', () => {
@@ -44,6 +46,57 @@ describe('a command without a database', () => {
       stderr: expect.stringContaining(`There is no database in ${join(directory, 'data')}.`),
       made: [],
     });
+  });
+});
+
+describe.each(releases)('a command on a store of %s', (release) => {
+  const { secret } = factsOf(release) as { secret: string };
+  const stores: [string, () => Promise<Record<string, string>>][] = [
+    ['embedded', async () => ({ TIPLINE_DATA_DIR: unpack(release) })],
+  ];
+  if (hasPostgres)
+    stores.push([
+      'postgresql',
+      async () => ({
+        ...nodeSettings((await loadDump(release)).url, { TIPLINE_SECRET: secret }),
+        TIPLINE_DATA_DIR: temporaryDirectory(),
+      }),
+    ]);
+
+  it.each(stores)('does not migrate it, unless it is migrate (%s)', async (_, open) => {
+    const env = await open();
+    const list = join(temporaryDirectory(), 'list.txt');
+    writeFileSync(list, 'new.test-feed.net\n');
+    for (const command of [
+      ['keys', 'list'],
+      ['export', '--format', 'csv'],
+      ['import', list, '--source', 'New'],
+    ]) {
+      const { code, stderr } = await run(command, { env });
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/older version .* run tipline migrate/)]);
+    }
+    expect((await run(['backup', join(temporaryDirectory(), 'backup')], { env })).code).toBe(0);
+    expect((await run(['doctor'], { env })).stdout).toContain('warning  schema');
+    expect((await run(['migrate'], { env })).code).toBe(0);
+    expect((await run(['keys', 'list'], { env })).code).toBe(0);
+  });
+});
+
+describe.skipIf(!hasPostgres)('a command on a standby of PostgreSQL', () => {
+  it('reads, as an export does', async () => {
+    const directory = temporaryDirectory();
+    const primary = (await startPostgres(join(directory, 'primary'))) as ServerProcess;
+    const of = (url: string) => ({ env: nodeSettings(url, { TIPLINE_DATA_DIR: temporaryDirectory() }) });
+    expect((await run(['migrate'], of(primary.url))).code).toBe(0);
+    const replica = (await startReplica(primary.url, join(directory, 'replica'))) as ServerProcess;
+    const { code, stdout, stderr } = await run(['export', '--format', 'csv'], of(replica.url));
+    await stop(replica.process, 'SIGINT');
+    await stop(primary.process, 'SIGINT');
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      expect.stringContaining('value'),
+      expect.stringContaining('Store: '),
+    ]);
   });
 });
 
