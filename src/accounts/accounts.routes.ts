@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/routes.ts';
 import { ROLES, sameSitePath } from '../model/account.ts';
+import { SecretError } from '../secrets/secret-box.ts';
 import * as accounts from './accounts.queries.ts';
 import * as operations from './accounts.schema.ts';
 import {
@@ -71,7 +72,11 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   app.route({
     ...routeOf(operations.confirmSignIn, 'public'),
     handler: async (request, reply) => {
-      if (!(await confirmSignIn(auth.signIn, request.body, clientOf(request, reply))))
+      const remedy = 'an administrator must remove it';
+      const isRight = await confirmSignIn(auth.signIn, request.body, clientOf(request, reply)).catch(
+        asUncheckable(request, remedy),
+      );
+      if (!isRight)
         throw new ApiError(
           'invalid_credentials',
           'The code is wrong, used up or too old. Sign in again for another try.',
@@ -196,7 +201,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
       const { id, sessionId, twoFactor } = request.account;
       if (twoFactor) throw new ApiError('conflict', 'The second factor is on already.');
       const now = clock();
-      const isRight = await db.transaction().execute(async (trx) => {
+      const confirm = db.transaction().execute(async (trx) => {
         if (!(await takeCode(auth.signIn, trx, id, request.body.code, { isConfirmed: false, now })))
           return false;
         await confirmTwoFactor(trx, id, now);
@@ -205,7 +210,8 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
         await audit(trx, 'user.change', id, { twoFactor: false }, { twoFactor: true }, by(request));
         return true;
       });
-      if (!isRight) throw new ApiError('invalid_parameter', 'The code is wrong.');
+      if (!(await confirm.catch(asUncheckable(request, 'start again'))))
+        throw new ApiError('invalid_parameter', 'The code is wrong.');
       return DONE;
     },
   });
@@ -256,3 +262,12 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
 function asConflict(error: unknown): never {
   throw error instanceof AccountError ? new ApiError('conflict', error.message) : error;
 }
+
+/** Reports a second factor that was encrypted with another TIPLINE_SECRET as a conflict, and in the log. */
+const asUncheckable =
+  (request: FastifyRequest, remedy: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof SecretError)) throw error;
+    request.log.warn({ err: error }, 'a second factor cannot be checked');
+    throw new ApiError('conflict', `The second factor cannot be checked: ${remedy}.`);
+  };

@@ -12,8 +12,7 @@ import { audit } from './accounts.service.ts';
 import { verifyDummy, verifyPassword } from './password.ts';
 import { deletePendingSignIn, findPendingSignIn } from './sessions.queries.ts';
 import { type Client, hashToken, openPendingSignIn, openSession } from './sessions.ts';
-import { takeBackupCode } from './two-factor.queries.ts';
-import { normalizeBackupCode, type TwoFactorDeps, takeCode } from './two-factor.ts';
+import { type TwoFactorDeps, takeBackup, takeCode } from './two-factor.ts';
 
 export interface SignInDeps extends TwoFactorDeps {
   db: Db;
@@ -56,6 +55,7 @@ export async function signIn(
  * cookie.
  * @returns false when there is no such sign-in, or the code is wrong or used up
  * @throws {ApiError} 429 after too many attempts
+ * @throws {SecretError} when TIPLINE_SECRET has changed
  */
 export async function confirmSignIn(
   deps: SignInDeps,
@@ -75,7 +75,7 @@ export async function confirmSignIn(
     if (!user || !isPending) return false;
     const isRight =
       code === undefined
-        ? await takeBackupCode(trx, userId, deps.hashCode(normalizeBackupCode(backupCode ?? '')))
+        ? await takeBackup(deps, trx, userId, backupCode ?? '')
         : await takeCode(deps, trx, userId, code, { isConfirmed: true, now: clock() });
     if (!isRight) {
       await audit(trx, 'session.refuse', userId, null, { twoFactor: true }, by(user, client, clock()));

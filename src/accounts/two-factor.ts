@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import type { Tables } from '../db/tables.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import type { User } from './accounts.queries.ts';
-import { findTwoFactorSecret, takePeriod, writeTwoFactor } from './two-factor.queries.ts';
+import { findTwoFactorSecret, takeBackupCode, takePeriod, writeTwoFactor } from './two-factor.queries.ts';
 
 const BACKUP_CODES = 10;
 /** The characters of backup codes, without letters and digits that look alike. */
@@ -35,7 +35,7 @@ function backupCode(): string {
 }
 
 /** Returns a backup code as it is hashed; people type it in lower case, without the hyphen or with blanks. */
-export function normalizeBackupCode(code: string): string {
+function normalizeBackupCode(code: string): string {
   const letters = code.toUpperCase().replace(/[^A-Z0-9]/g, '');
   return `${letters.slice(0, 5)}-${letters.slice(5)}`;
 }
@@ -69,6 +69,7 @@ export async function startTwoFactor(
 /**
  * Uses up a code of a user's second factor.
  * @returns false when it is wrong, or was used before, on any node
+ * @throws {SecretError} when TIPLINE_SECRET has changed
  */
 export async function takeCode(
   { secrets }: TwoFactorDeps,
@@ -80,4 +81,21 @@ export async function takeCode(
   const sealed = await findTwoFactorSecret(trx, userId, isConfirmed);
   const period = sealed === undefined ? null : periodOfCode(secrets.open(sealed), code, now);
   return period !== null && (await takePeriod(trx, userId, period));
+}
+
+/**
+ * Uses up a backup code of a user's second factor.
+ * @returns false when it is not one, or was used before
+ * @throws {SecretError} when TIPLINE_SECRET has changed, with which they are hashed
+ */
+export async function takeBackup(
+  { secrets, hashCode }: TwoFactorDeps,
+  trx: Transaction<Tables>,
+  userId: string,
+  code: string,
+): Promise<boolean> {
+  if (await takeBackupCode(trx, userId, hashCode(normalizeBackupCode(code)))) return true;
+  const sealed = await findTwoFactorSecret(trx, userId, true);
+  if (sealed !== undefined) secrets.open(sealed);
+  return false;
 }

@@ -102,7 +102,10 @@ export async function orStandardInput(given: string, what: string): Promise<stri
   return line.trim();
 }
 
-/** Returns the key that signs sessions. It is derived, so that a cookie reveals nothing about other keys. */
+/**
+ * Returns the key that encrypts second factors, webhooks, cursors and the cookie of a sign-in at the provider. It is derived, so that
+ * these reveal nothing about other keys.
+ */
 export async function sessionSecret(config: SecretSettings): Promise<string> {
   const key = hkdfSync('sha256', await readSecret(config), 'tipline', 'sessions', 32);
   return Buffer.from(key).toString('base64url');

@@ -65,7 +65,7 @@ export const SETTINGS = {
   secret: setting('TIPLINE_SECRET', secret(/^.{32,}$/s, 'at least 32 characters long'), {
     without: 'generated for the embedded database',
     meaning:
-      'signs sessions and encrypts credentials, at least 32 characters; required with `DATABASE_URL`, the same on all nodes',
+      'encrypts credentials, second factors and cursors, at least 32 characters; required with `DATABASE_URL`, the same on all nodes',
   }),
   rateLimit: setting('PUBLIC_API_RATE_LIMIT_PER_WINDOW', wholeNumber(1, 1_000_000_000), {
     default: '120',

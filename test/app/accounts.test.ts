@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findUser } from '../../src/accounts/accounts.queries.ts';
 import { acceptFirstStart, offerFirstStart } from '../../src/accounts/accounts.service.ts';
 import { ROLES } from '../../src/model/account.ts';
+import { secretBox } from '../../src/secrets/secret-box.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { totpAt } from '../support/totp.ts';
@@ -412,6 +413,37 @@ onEveryEngine((engine) => {
       const again = openBrowser(tipline);
       await again.signIn('analyst@example.org');
       expect((await again.send('POST', '/app/sign-in/code', { code: totp(uri, 1) })).statusCode).toBe(200);
+    });
+
+    it('is reported as one that cannot be checked once TIPLINE_SECRET has changed', async () => {
+      const browser = await signedIn(tipline, 'analyst');
+      const { uri, backupCodes } = (
+        await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })
+      ).json();
+      const seal = () =>
+        tipline.db
+          .updateTable('app_two_factor')
+          .set({ secret: secretBox('the secret of before, long enough', 'second factors').seal('ABC') })
+          .execute();
+      await seal();
+      const confirmed = await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
+      expect([confirmed.statusCode, confirmed.json().error]).toEqual([
+        409,
+        'The second factor cannot be checked: start again.',
+      ]);
+      const started = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
+      await browser.send('POST', '/app/two-factor/confirm', { code: totp(started.uri) });
+      await seal();
+      for (const body of [{ code: totp(uri, 1) }, { backupCode: backupCodes[0] }]) {
+        const again = openBrowser(tipline);
+        await again.signIn('analyst@example.org');
+        const response = await again.send('POST', '/app/sign-in/code', body);
+        expect([response.statusCode, response.json().error]).toEqual([
+          409,
+          'The second factor cannot be checked: an administrator must remove it.',
+        ]);
+        expect(await accountOf(again)).toBeNull();
+      }
     });
 
     it('rejects the code that was used to enable it', async () => {
