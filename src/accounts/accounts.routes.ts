@@ -104,9 +104,11 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     return reply.redirect(url);
   });
 
+  const finishRoute = redirecting(routeOf(operations.finishOidc, 'public'));
   app.get(
     '/app/oidc/callback',
-    redirecting(routeOf(operations.finishOidc, 'public')),
+    // The code is the provider's word for the user, until it is used.
+    { ...finishRoute, config: { ...finishRoute.config, hasSecretQuery: true } },
     async (request, reply) => {
       if (!oidc) throw new ApiError('not_found');
       const client = clientOf(request, reply);

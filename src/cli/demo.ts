@@ -5,6 +5,7 @@ import { type Logger, pino } from 'pino';
 import { findKeyByHash } from '../api-keys/api-keys.queries.ts';
 import { createKey } from '../api-keys/api-keys.service.ts';
 import { readConfig, tlsFiles } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import type { Database, Db } from '../db/database.ts';
 import { refreshStatistics } from '../db/statistics.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
@@ -34,7 +35,7 @@ async function demo(): Promise<void> {
   if (tlsFiles(config))
     throw new UsageError('The demo serves plain HTTP only: unset TIPLINE_TLS_CERT, or use tipline serve.');
   await traceIfConfigured(config, (message, reason) => logger.warn({ reason }, message));
-  const { logger, path } = openDemoLog(config.logLevel, config.dataDirectory, process.stderr.isTTY);
+  const { logger, path } = openDemoLog(config, config.dataDirectory, process.stderr.isTTY);
   let key = '';
   let example: string | undefined;
   const prepare = async ({ db }: Database) => {
@@ -132,13 +133,17 @@ export interface DemoLog {
  * @param directory of the file, created if it does not exist
  * @param isTerminal whether standard error is a terminal
  */
-export function openDemoLog(level: string, directory: string, isTerminal: boolean): DemoLog {
-  if (!isTerminal) return { logger: openLog(level), path: null };
+export function openDemoLog(
+  { logLevel, trustedProxies }: Pick<Config, 'logLevel' | 'trustedProxies'>,
+  directory: string,
+  isTerminal: boolean,
+): DemoLog {
+  if (!isTerminal) return { logger: openLog(logLevel, trustedProxies), path: null };
   const path = join(directory, 'tipline.log');
   const file = pino.destination({ dest: path, mkdir: true, append: false, sync: true });
   const streams = pino.multistream([
     { level: 'trace', stream: file },
     { level: 'warn', stream: pino.destination(2) },
   ]);
-  return { logger: openLog(level, streams), path };
+  return { logger: openLog(logLevel, trustedProxies, streams), path };
 }

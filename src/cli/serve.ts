@@ -91,8 +91,8 @@ function configOfProcess(config: Config, secondary: boolean): Config {
 }
 
 /** Returns a function that logs the unexpected exit of a server process. */
-function logExit({ logLevel }: Pick<Config, 'logLevel'>) {
-  const log = openLog(logLevel);
+function logExit({ logLevel, trustedProxies }: Pick<Config, 'logLevel' | 'trustedProxies'>) {
+  const log = openLog(logLevel, trustedProxies);
   return (details: object) => log.error(details, 'server process exited; restarting');
 }
 
@@ -131,7 +131,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   await traceIfConfigured(config, (message, reason) => logger.warn({ reason }, message));
-  const logger = given ?? openLog(config.logLevel);
+  const logger = given ?? openLog(config.logLevel, config.trustedProxies);
   /** Functions that close open resources; the last one opened comes first. */
   const open: (() => Promise<void>)[] = [stopTracing];
   const stopping = new AbortController();

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { systemClock } from '../clock.ts';
 import { tlsFiles } from '../config/config.ts';
-import { redactKeys } from '../http/redact-keys.ts';
+import { requestSerializer } from '../http/logged-request.ts';
 import { openTls, type TicketKeys, type Tls } from '../http/tls.ts';
 import { systemReason } from '../model/system-error.ts';
 import { currentTracing } from '../tracing/tracing.ts';
@@ -107,13 +107,13 @@ export interface RunningServer {
 }
 
 /** Opens the log, one JSON object a line; by default on standard error, because standard output is for users. */
-export function openLog(level: string, destination: DestinationStream = pino.destination(2)): Logger {
+export function openLog(
+  level: string,
+  trustedProxies: readonly string[],
+  destination: DestinationStream = pino.destination(2),
+): Logger {
   const tracing = currentTracing();
   const mixin = tracing && (() => tracing.currentIds() ?? {});
-  return pino({ level, serializers: { req: requestForLog }, ...(mixin && { mixin }) }, destination);
-}
-
-/** Returns a request for the log, without headers and without API keys in its URL. */
-function requestForLog(request: { method: string; url: string; ip?: string }) {
-  return { method: request.method, url: redactKeys(request.url), remoteAddress: request.ip };
+  const serializers = { req: requestSerializer({ trustedProxies }) };
+  return pino({ level, serializers, ...(mixin && { mixin }) }, destination);
 }

@@ -31,7 +31,7 @@ export function workerCommand(): Command {
 async function work(): Promise<void> {
   const config = readConfig({ serving: true });
   await traceIfConfigured(config, (message, reason) => log.warn({ reason }, message));
-  const log = openLog(config.logLevel);
+  const log = openLog(config.logLevel, config.trustedProxies);
   const onError = (err: Error) => log.warn({ err }, 'store connection error');
   /** Functions that close open resources; the last one opened comes first. */
   const open: (() => Promise<void>)[] = [stopTracing];

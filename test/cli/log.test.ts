@@ -61,6 +61,23 @@ describe('the log', () => {
   });
 });
 
+describe('the log behind a trusted proxy', () => {
+  it('contains the address of the client, and not the query of a sign-in at the provider', async () => {
+    const service = await serve({ TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' });
+    const forwarded = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7, 10.1.2.3' };
+    await service.get('/api/health?deep=1', undefined, forwarded);
+    await service.get('/app/oidc/callback?code=a-code&state=a-state', undefined, forwarded);
+    const lines = (await service.stop()).stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as LogLine).req);
+    expect(lines.filter((request) => request !== undefined)).toEqual([
+      { method: 'GET', url: '/api/health?deep=1', remoteAddress: '198.51.100.7' },
+      { method: 'GET', url: '/app/oidc/callback', remoteAddress: '198.51.100.7' },
+    ]);
+  });
+});
+
 describe('the built server', () => {
   let service: Service;
 
