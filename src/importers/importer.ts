@@ -37,6 +37,11 @@ interface EntityRecord {
   tlp: Tlp | null;
   /** 0 to 100; null: not stated. */
   confidence: number | null;
+  /**
+   * How the source has withdrawn the record (STIX `revoked`, MISP `deleted`), in words for a rejection; absent: it has not.
+   * Actors, techniques and software are `retired` instead.
+   */
+  withdrawn?: string;
 }
 
 export interface IndicatorRecord extends EntityRecord {
@@ -65,8 +70,6 @@ export interface IndicatorRecord extends EntityRecord {
   kev?: Kev;
   /** The other statements of the record; several of another Tipline's; absent: none. */
   records?: SourceRecord[];
-  /** How the source has withdrawn the record (STIX `revoked`, MISP `deleted`), in words for a rejection; absent: it has not. */
-  withdrawn?: string;
 }
 
 export interface ActorRecord extends EntityRecord {

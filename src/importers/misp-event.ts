@@ -3,7 +3,7 @@ import type { Severity, Tlp } from '../model/vocabulary.ts';
 import { parseDate, parseUnixSeconds } from './dates.ts';
 import type { AttributeRecord, ImportRecord, RejectedRecord, ReportRecord } from './importer.ts';
 import { clusterRecords, indicatedIds, tagsWithoutLink, withReport } from './misp-clusters.ts';
-import { type MispTags, mispObject, mispTags, stixId, uuidOf } from './misp-fields.ts';
+import { type MispTags, mispObject, mispTags, stixId, uuidOf, withdrawalOf } from './misp-fields.ts';
 import {
   type EventContext,
   fileOfAttributes,
@@ -74,10 +74,10 @@ function* readText(text: unknown, { reportId, tlp }: EventContext, where: string
   try {
     const id = isObject(text) ? uuidOf(text) : null;
     if (!isObject(text) || id === null) throw new RecordRejected('no uuid');
-    if (isTrue(field(text, 'deleted'))) throw new RecordRejected('deleted in its source');
     const own = mispTags(text).tlp ?? tlp;
     const note: AttributeRecord = {
       kind: 'attribute',
+      ...withdrawalOf(text),
       externalIds: [`note--${id}`],
       statedAt: parseUnixSeconds(field(text, 'timestamp')),
       tlp: own,
@@ -94,7 +94,8 @@ function* readText(text: unknown, { reportId, tlp }: EventContext, where: string
       killChainPhases: null,
     };
     yield note;
-    if (reportId !== null) yield relationshipRecord('refers-to', reportId, `note--${id}`, own);
+    if (reportId !== null && note.withdrawn === undefined)
+      yield relationshipRecord('refers-to', reportId, `note--${id}`, own);
   } catch (error) {
     yield rejectedBy(error, 'attribute', where);
   }

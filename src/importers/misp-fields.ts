@@ -5,6 +5,7 @@ import {
   type Fields,
   field,
   isObject,
+  isTrue,
   isUuid,
   listOf,
   omitAbsent,
@@ -42,6 +43,14 @@ export function mispObject(object: Fields): MispObject | null {
       comment: text('comment'),
     }),
   };
+}
+
+/** The reason of the rejection of a deleted attribute or text whose source has not stated it. */
+export const DELETED = 'deleted in its source';
+
+/** Returns the member of the record of an attribute or text by which it is withdrawn; none unless it is deleted. */
+export function withdrawalOf(record: Fields): { withdrawn?: string } {
+  return isTrue(field(record, 'deleted')) ? { withdrawn: DELETED } : {};
 }
 
 export interface MispTags {

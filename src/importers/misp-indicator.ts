@@ -9,7 +9,7 @@ import { certificateHash } from './csv-types.ts';
 import { parseUnixSeconds } from './dates.ts';
 import type { AttributeRecord, ImportRecord, IndicatorRecord } from './importer.ts';
 import { clusterRecords, indicatedIds, tagsWithoutLink, withReport } from './misp-clusters.ts';
-import { type MispTags, mispTags, stixId, uuidOf } from './misp-fields.ts';
+import { DELETED, type MispTags, mispTags, stixId, uuidOf, withdrawalOf } from './misp-fields.ts';
 import { fileOf, inFile } from './one-file.ts';
 import {
   ATTRIBUTE_NAMESPACE,
@@ -91,16 +91,12 @@ export function* readAttribute(
     }
     const observables = attributeObservables(type, attribute);
     of = observables === null ? 'attribute' : 'indicator';
-    if (isTrue(field(attribute, 'deleted')) && observables === null) throw new RecordRejected(DELETED);
     if (observables === null) yield* readOther(type, attribute, event, parent.object);
     else yield* readObservables(type, observables, attribute, { event, where, ...parent });
   } catch (error) {
     yield rejectedBy(error, of, where);
   }
 }
-
-/** The reason of the rejection of a deleted attribute whose source has not stated it. */
-const DELETED = 'deleted in its source';
 
 interface Place extends ParentObject {
   event: EventContext;
@@ -114,7 +110,6 @@ function otherHalf(type: string): string | null {
 
 /** Yields a file's name as an indicator and the second half, which has no uuid of its own, as an attribute. */
 function* readFileWith(type: string, attribute: Fields, place: Place): Generator<ImportRecord> {
-  if (isTrue(field(attribute, 'deleted'))) throw new RecordRejected(DELETED);
   const value = attributeValue(field(attribute, 'value'));
   const bar = value.lastIndexOf('|');
   const name = normalize('FILENAME', bar < 0 ? value : value.slice(0, bar));
@@ -205,6 +200,7 @@ function* readOther(
   const id = `x-misp-attribute--${uuid}`;
   const record: AttributeRecord = {
     kind: 'attribute',
+    ...withdrawalOf(attribute),
     externalIds: [id],
     statedAt,
     tlp,
@@ -221,7 +217,7 @@ function* readOther(
     killChainPhases: null,
   };
   yield record;
-  yield* links(attribute, record, event, []);
+  if (record.withdrawn === undefined) yield* links(attribute, record, event, []);
 }
 
 const UNSTATED: Pick<EventContext, 'date' | 'severity' | 'tags'> = { date: null, severity: null, tags: [] };

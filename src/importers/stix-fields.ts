@@ -62,6 +62,14 @@ export function entityFields(object: Fields, tlp: Tlp | null) {
   return { ...common, externalIds: [...common.externalIds, ...attack] };
 }
 
+/** The reason of the rejection of a revoked object whose source has not stated it. */
+export const REVOKED = 'revoked by its source';
+
+/** Returns the member of the record of an object by which it is withdrawn; none unless it is revoked. */
+export function withdrawalOf(object: Fields): { withdrawn?: string } {
+  return isRevoked(object) ? { withdrawn: REVOKED } : {};
+}
+
 export function isRevoked(object: Fields): boolean {
   return field(object, 'revoked') === true;
 }

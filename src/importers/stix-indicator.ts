@@ -28,14 +28,13 @@ import {
   isRevoked,
   killChainPhasesOf,
   observedValue,
+  REVOKED,
   sourceRecords,
   tiplineAttribute,
   tiplineProperties,
+  withdrawalOf,
 } from './stix-fields.ts';
 import { type Pattern, type PatternTest, type PatternValue, parsePattern } from './stix-pattern.ts';
-
-/** The reason of the rejection of a revoked object whose source has not stated it. */
-const REVOKED = 'revoked by its source';
 
 /**
  * Returns a record for each observable of the pattern, or the reason for its rejection. A pattern in another language,
@@ -52,7 +51,6 @@ export function readIndicator(
   if (typeof pattern !== 'string' || pattern.trim() === '') throw new RecordRejected('no pattern');
   const parsed = patternType.toLowerCase() === 'stix' ? parsePattern(pattern) : null;
   const isIndicator = parsed !== null && comparesObservable(parsed);
-  if (isRevoked(object) && !isIndicator) throw new RecordRejected(REVOKED);
   if (patternType.toLowerCase() !== 'stix') return [patternRecord(object, tlp, patternType, pattern)];
   if (parsed !== null && !isIndicator) return [patternRecord(object, tlp, 'stix', pattern)];
   const observables = observablesOf(parsed);
@@ -74,6 +72,7 @@ function patternRecord(object: Fields, tlp: Tlp | null, language: string, patter
   return {
     kind: 'attribute',
     ...commonFields(object, tlp),
+    ...withdrawalOf(object),
     type: language.toLowerCase() === 'stix' ? STIX_PATTERN : language.toLowerCase(),
     value: attributeValue(pattern),
     name: shortTextOf(field(object, 'name')),

@@ -37,9 +37,11 @@ import {
   isRetired,
   isRevoked,
   motivationOf,
+  REVOKED,
   sophisticationOf,
   tiplineAttribute,
   tiplineReport,
+  withdrawalOf,
 } from './stix-fields.ts';
 
 /** An intrusion set or a threat actor. */
@@ -77,11 +79,11 @@ function namedAliases(name: string, object: Fields, references: Fields[]): Actor
 }
 
 export function readCampaign(object: Fields, tlp: Tlp | null): [CampaignRecord] {
-  if (isRevoked(object)) throw new RecordRejected('revoked by its source');
   const name = requiredName(object, 'name');
   const campaign: CampaignRecord = {
     kind: 'campaign',
     ...entityFields(object, tlp),
+    ...withdrawalOf(object),
     name,
     aliases: otherNames(name, field(object, 'aliases')),
     description: textOf(field(object, 'description')),
@@ -126,7 +128,7 @@ export function readSoftware(object: Fields, tlp: Tlp | null): [SoftwareRecord] 
   return [software];
 }
 
-/** Returns the report, and its links to the objects that it refers to. */
+/** Returns the report, and its links to the objects that it refers to; one that is revoked has none. */
 export function readReport(
   object: Fields,
   tlp: Tlp | null,
@@ -193,7 +195,7 @@ function readContainer<R extends ReportRecord | AttributeRecord>(
   tlp: Tlp | null,
   record: R,
 ): (R | RelationshipRecord)[] {
-  if (isRevoked(object)) throw new RecordRejected('revoked by its source');
+  if (isRevoked(object)) return [{ ...record, withdrawn: REVOKED }];
   const refs = objectRefs(object);
   const [from] = record.externalIds;
   if (from === undefined && refs.length > 0) throw new RecordRejected('no id');

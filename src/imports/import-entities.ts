@@ -27,7 +27,11 @@ export async function importEntities(
       revision.advance();
     },
   );
-  for (const outcome of plan.outcomes) counts.count(kind, outcome);
+  for (const [n, outcome] of plan.outcomes.entries()) {
+    const { withdrawn = '', externalIds: [where = ''] = [] } = records[n] ?? {};
+    if (outcome === 'rejected') counts.reject(kind, withdrawn, where);
+    else counts.count(kind, outcome);
+  }
 }
 
 /** Writes the planned changes of one kind, under the lock of the revision. */

@@ -172,7 +172,6 @@ describe('a MISP attribute', () => {
   it.each([
     [attribute('text', ''), 'no value'],
     [attribute('text', 'x'.repeat(262_145)), 'value longer than 262144 characters'],
-    [attribute('text', 'x', { deleted: true }), 'deleted in its source'],
     [attribute('<b>', 'x'), 'type not supported: ?b?'],
   ])('like %j, of a type that no indicator has, is rejected with the reason', async (broken, reason) => {
     const rejected = ofKind(await recordsOf([broken]), 'rejected');
@@ -305,7 +304,6 @@ describe('a MISP attribute', () => {
   it.each([
     [attribute('ip-dst', '192.0.2.1/24'), 'a network with bits set behind its prefix'],
     [attribute('filename|md5', 'a.exe'), 'composite value without its second part'],
-    [attribute('yara', 'rule a {}', { deleted: true }), 'deleted in its source', 'attribute'],
     [attribute('domain', 'not a name', { deleted: true }), 'deleted in its source'],
     [attribute('domain', 'bad.example.com', { first_seen: 'soon' }), 'date not readable: first_seen'],
     [attribute('domain', 'bad.example.com', { Tag: 'tlp:red' }), 'Tag is not a list'],
@@ -313,10 +311,10 @@ describe('a MISP attribute', () => {
     [attribute('domain', 'x', { value: 5 }), 'empty'],
     [{ value: 'x' }, 'no type'],
     ['x', 'not an object'],
-  ])('like %j is rejected with the reason and the position', async (broken, reason, of = 'indicator') => {
+  ])('like %j is rejected with the reason and the position', async (broken, reason) => {
     const rejected = ofKind(await recordsOf([broken]), 'rejected');
     const where = expect.stringContaining(`event 1 (${uuid(1)}), attribute 1`);
-    expect(rejected).toEqual([{ kind: 'rejected', of, reason, where }]);
+    expect(rejected).toEqual([{ kind: 'rejected', of: 'indicator', reason, where }]);
   });
 
   it.each([
@@ -326,6 +324,19 @@ describe('a MISP attribute', () => {
   ])('that is %s is withdrawn, without links', async (_, attributes, event) => {
     const records = (await recordsOf(attributes, event)).filter(({ kind }) => kind !== 'report');
     expect(records).toMatchObject([{ kind: 'indicator', type: 'MD5', withdrawn: 'deleted in its source' }]);
+  });
+
+  it('of a type that no indicator has is withdrawn when it is deleted, without links', async () => {
+    const records = await recordsOf([
+      attribute('yara', 'rule a {}', { deleted: true }),
+      attribute('filename|imphash', `evil.exe|${MD5}`, { deleted: '1' }),
+    ]);
+    expect(records.slice(1)).toMatchObject([
+      { kind: 'attribute', type: 'yara', withdrawn: 'deleted in its source' },
+      { kind: 'indicator', type: 'FILENAME', withdrawn: 'deleted in its source' },
+      { kind: 'attribute', type: 'imphash', withdrawn: 'deleted in its source' },
+    ]);
+    expect(records).toHaveLength(4);
   });
 });
 
@@ -409,11 +420,12 @@ describe('a MISP event', () => {
     const records = await recordsOf([], { EventReport: [text, deleted] });
     expect(ofKind(records, 'attribute')).toMatchObject([
       { externalIds: [`note--${uuid(80)}`], type: 'note', name: 'Analysis', value: '# What happened' },
+      { externalIds: [`note--${uuid(81)}`], withdrawn: 'deleted in its source' },
     ]);
+    expect(ofKind(records, 'attribute')[0]).not.toHaveProperty('withdrawn');
     expect(ofKind(records, 'relationship')).toMatchObject([
       { type: 'refers-to', from: `report--${uuid(1)}`, to: `note--${uuid(80)}` },
     ]);
-    expect(ofKind(records, 'rejected')).toMatchObject([{ of: 'attribute', reason: 'deleted in its source' }]);
   });
 
   it('without a title loses the report, not the indicators', async () => {

@@ -168,7 +168,6 @@ describe('a STIX indicator', () => {
     [{ pattern: 5 }, 'no pattern'],
     [{ pattern: "[mutex:name = 'a\u0000b']" }, 'control characters'],
     [{ revoked: true, pattern: "[mutex:name = 'a\u0000b']" }, 'revoked by its source'],
-    [{ revoked: true, pattern_type: 'yara', pattern: 'rule a {}' }, 'revoked by its source'],
     [{ valid_from: 'yesterday' }, 'date not readable: valid_from'],
     [{ valid_until: 5 }, 'date not readable: valid_until'],
     [{ confidence: 101 }, 'confidence not an integer from 0 to 100'],
@@ -182,6 +181,22 @@ describe('a STIX indicator', () => {
       expect.objectContaining({ kind: 'indicator', externalIds: [`indicator--${uuid(2)}`] }),
     ]);
   });
+});
+
+it.each([
+  { type: 'indicator', pattern_type: 'yara', pattern: 'rule a {}' },
+  { type: 'indicator', pattern: "[process:command_line = 'x']" },
+  { type: 'report', name: 'R', object_refs: ['indicator--1'] },
+  { type: 'grouping', context: 'suspicious-activity', object_refs: ['indicator--1'] },
+  { type: 'note', content: 'x', object_refs: ['indicator--1'] },
+  { type: 'campaign', name: 'C' },
+])('%j is withdrawn when it is revoked, without links', async (object) => {
+  const revoked = { id: `${object.type}--${uuid(1)}`, modified: MODIFIED, revoked: true, ...object };
+  expect(await recordsOf(revoked)).toMatchObject([
+    { externalIds: [revoked.id], statedAt: new Date(MODIFIED), withdrawn: 'revoked by its source' },
+  ]);
+  const [record] = await recordsOf({ ...revoked, revoked: false });
+  expect(record).not.toHaveProperty('withdrawn');
 });
 
 it('a revoked STIX indicator is withdrawn', async () => {
@@ -505,7 +520,6 @@ describe('STIX objects', () => {
 
   it.each([
     [object('intrusion-set', {}), 'actor', 'no name'],
-    [object('campaign', { name: 'C', revoked: true }), 'campaign', 'revoked by its source'],
     [object('attack-pattern', { name: ' ' }), 'technique', 'no name'],
     [object('malware', { name: 5 }), 'software', 'no name'],
     [object('tool', { name: 'x'.repeat(1025) }), 'software', 'name longer than 1024 characters'],

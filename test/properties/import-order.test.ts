@@ -426,4 +426,28 @@ describe('merging statements', () => {
     });
     fc.assert(property, runs(500));
   });
+
+  const withdrawable = fc
+    .record({ tlp, statedAt: maybe(date), withdrawn: fc.boolean() })
+    .map(({ withdrawn, statedAt, ...stated }): StatedObject => {
+      const columns = { title: 'R', ...(withdrawn && statedAt !== null && { withdrawn }) };
+      return {
+        state: { id: '1', sourceId: '1', confidence: 50, statedAt, columns, ...stated },
+        externalIds: [],
+      };
+    });
+
+  it('of a withdrawn object is commutative, associative and idempotent, and the latest decides', () => {
+    const property = fc.property(fc.array(withdrawable, { minLength: 1, maxLength: 5 }), (all) => {
+      const merged = all.reduce(mergeEntities);
+      expect(all.reduceRight((late, early) => mergeEntities(early, late)).state).toEqual(merged.state);
+      expect([...all].reverse().reduce(mergeEntities).state).toEqual(merged.state);
+      expect([...all, ...all].reduce(mergeEntities).state).toEqual(merged.state);
+      const times = all.map(({ state: { statedAt } }) => statedAt?.getTime() ?? 0);
+      const latest = all.filter((_, i) => times[i] === Math.max(...times));
+      const isWithdrawn = latest.some(({ state: { columns } }) => columns.withdrawn === true);
+      expect(merged.state.columns.withdrawn === true).toBe(isWithdrawn);
+    });
+    fc.assert(property, runs(500));
+  });
 });

@@ -4,7 +4,7 @@ import { nextModifiedAt } from '../../db/expressions.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { EntityKindRules } from './entity-kinds.ts';
-import type { Columns, EntityState } from './entity-state.ts';
+import { type Columns, type EntityState, isWithdrawnState } from './entity-state.ts';
 
 interface StoredEntity {
   id: string;
@@ -70,6 +70,7 @@ export async function upsertEntities(
     stated_at: state.statedAt,
     tlp: state.tlp,
     confidence: state.confidence,
+    withdrawn: isWithdrawnState(state.columns),
   }));
   const types = {
     ...rules.columns,
@@ -77,6 +78,7 @@ export async function upsertEntities(
     stated_at: 'timestamptz',
     tlp: 'tlp',
     confidence: 'smallint',
+    withdrawn: 'boolean',
   };
   const columns = Object.keys(types);
   const names = sql.join(columns.map((column) => sql.ref(column)));
@@ -91,7 +93,7 @@ export async function upsertEntities(
     select id, ${names}, ${now}::timestamptz, ${revision}::bigint
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (${declared})
     order by id
-    on conflict (id) do update set ${assignments}, withdrawn = false, revision = excluded.revision,
+    on conflict (id) do update set ${assignments}, revision = excluded.revision,
       modified_at = ${nextModifiedAt('t', now)}
   `.execute(trx);
 }

@@ -6,6 +6,11 @@ export type Json = string | number | boolean | null | readonly unknown[] | MispO
 /** The values of a record by the columns of its table. */
 export type Columns = Record<string, Json>;
 
+/** Whether the source has withdrawn an object (a report, a campaign, a rule). No column of a table: the row is hidden. */
+export function isWithdrawnState({ withdrawn }: Columns): boolean {
+  return withdrawn === true;
+}
+
 /** The statements of a source for one audience (TLP), merged over time: the latest value of each column. */
 export interface AudienceState {
   tlp: Tlp;

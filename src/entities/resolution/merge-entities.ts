@@ -6,6 +6,7 @@ import {
   type AudienceState,
   type Columns,
   type EntityState,
+  isWithdrawnState,
   namesIn,
   uniteNames,
   withAliases,
@@ -108,7 +109,10 @@ function mergeParts(a: AudienceState, b: AudienceState): AudienceState {
     const from = takesPrecedence(column, a, b) ? a : b;
     columns[column] = from.columns[column] ?? null;
     const time = timeOf(from, column);
-    if (time !== at && !isUnstated(columns[column])) times[column] = time;
+    if (time === at || isUnstated(columns[column])) continue;
+    // A later statement states a withdrawn object again.
+    if (column === 'withdrawn') delete columns[column];
+    else times[column] = time;
   }
   if ('aliases' in columns) {
     const names = uniteNames([...(a.columns.aliases as never[]), ...(b.columns.aliases as never[])]);
@@ -141,8 +145,9 @@ function compareTimes(a: number | null, b: number | null): number {
 /**
  * Resolves an entity from all its statements. Only the statements for the widest audience count, so that
  * nothing stated for a few is visible to many, and no private note hides public data. The first of them by
- * `compareStatements` decides, the next ones fill its gaps, and names unite; statements about withdrawn
- * objects come after those about others. The order of import has no influence.
+ * `compareStatements` decides, the next ones fill its gaps, and names unite; statements about retired
+ * objects come after those about others. Statements of sources that have withdrawn the object do not count while another source
+ * states it; if none does, the state is withdrawn. The order of import has no influence.
  * @throws when there is no statement
  */
 export function resolveEntity(
@@ -150,7 +155,8 @@ export function resolveEntity(
   statements: readonly EntityStatement[],
   rules: EntityKindRules,
 ): EntityState {
-  const counting = byPrecedence(statements, rules);
+  const current = statements.filter(({ state }) => !isWithdrawnState(state.columns));
+  const counting = byPrecedence(current.length > 0 ? current : statements, rules);
   const [deciding] = counting;
   if (!deciding) throw new Error('an entity of no source');
   const { sourceId, statedAt, tlp, confidence } = deciding.state;

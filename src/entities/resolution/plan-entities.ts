@@ -20,7 +20,8 @@ import type { EndMove } from './relationships.queries.ts';
 /** Namespace of the ids of objects whose external ids contain no UUID. */
 const ENTITY_NAMESPACE = 'b4c1d3a8-6e0f-4f0e-8d5b-0a6c0b7e2f19';
 
-type Outcome = 'new' | 'updated' | 'unchanged';
+/** `rejected`: a withdrawal of what the source has not stated. */
+type Outcome = 'new' | 'updated' | 'unchanged' | 'rejected';
 
 /** The changes to write for one kind. */
 export interface EntityChange {
@@ -39,7 +40,7 @@ export interface EntityPlan extends EntityChange {
   /** The revision that the plan is based on. */
   revision: number;
   outcomes: Outcome[];
-  /** Ids of all objects in the batch. */
+  /** Ids of all objects in the batch but those of rejected withdrawals. */
   objectIds: string[];
   /** Ids of the objects whose statements the batch changes. */
   changed: string[];
@@ -61,10 +62,15 @@ export async function planEntities(
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
   const revision = await readRevision(db);
   const stated = records.map((record) => ({ record, state: stateOf(record, rules, source) }));
-  const objectIds = [...new Set(stated.map(({ state }) => state.id))];
-  const before = await loadObjects(db, rules, objectIds);
+  const before = await loadObjects(db, rules, [...new Set(stated.map(({ state }) => state.id))]);
   const after = new Map(before);
-  const changes = stated.map(({ record, state }) => withRecord(after, record, state, source, now));
+  const isRejected = new Set<number>();
+  const changes = stated.map(({ record, state }, n) => {
+    if (record.withdrawn === undefined || canWithdraw(after, state, source, tlpCeiling))
+      return withRecord(after, record, state, source, now);
+    isRejected.add(n);
+    return null;
+  });
   const changed = [...new Set(changes.filter((id) => id !== null))];
   const isSeen = ({ entityId, state }: EntityStatement) =>
     entityId !== null && compareTlp(state.tlp, tlpCeiling) <= 0;
@@ -77,8 +83,11 @@ export async function planEntities(
   return {
     revision,
     ...change,
-    outcomes: changes.map((id, i) => (id === null ? (same[i] ?? 'new') : outcomeOf(id))),
-    objectIds,
+    outcomes: changes.map((id, n) => {
+      if (isRejected.has(n)) return 'rejected';
+      return id === null ? (same[n] ?? 'new') : outcomeOf(id);
+    }),
+    objectIds: [...new Set(stated.flatMap(({ state }, n) => (isRejected.has(n) ? [] : state.id)))],
     changed,
   };
 }
@@ -158,6 +167,17 @@ export async function planObjects(
   return { objects, entityOf, change, withdrawn: [...withdrawn] };
 }
 
+/** Returns whether a source has stated the object, up to the TLP ceiling; a withdrawal without a date could be that of an older version. */
+function canWithdraw(
+  objects: ReadonlyMap<string, EntityStatement[]>,
+  { id, statedAt }: EntityState,
+  source: Source,
+  tlpCeiling: Tlp,
+): boolean {
+  const own = objects.get(id)?.find(({ state }) => state.sourceId === source.id);
+  return own !== undefined && statedAt !== null && compareTlp(own.state.tlp, tlpCeiling) <= 0;
+}
+
 /** Adds the statement of a record to the objects. @returns the id of the object that it changed, or null */
 function withRecord(
   objects: Map<string, EntityStatement[]>,
@@ -226,6 +246,6 @@ function stateOf(record: EntityRecord, rules: EntityKindRules, source: Source): 
     statedAt: record.statedAt,
     tlp: record.tlp ?? source.defaults.tlp,
     confidence: record.confidence ?? source.defaults.confidence,
-    columns: rules.columnsOf(record),
+    columns: { ...rules.columnsOf(record), ...(record.withdrawn !== undefined && { withdrawn: true }) },
   };
 }
