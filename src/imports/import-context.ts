@@ -46,6 +46,8 @@ interface Planned {
   revision: number;
   /** Ids of all objects that the plan depends on and may change. Absent: not determined. */
   objectIds?: readonly string[];
+  /** The ids of the records of sources that the plan depends on and may change. Absent: none. */
+  recordIds?: readonly string[];
 }
 
 /** The latest commits of an import: a plan that was made before them still holds if it is about other objects. */
@@ -63,17 +65,18 @@ export function createOwnCommits(): OwnCommits {
   /** Each follows the one before it directly. */
   let commits: { previous: number; revision: number; ids: Set<string> }[] = [];
   return {
-    add(commit, { objectIds }) {
+    add(commit, { objectIds, recordIds = [] }) {
       if (!objectIds || commits.at(-1)?.revision !== commit.previous) commits = [];
-      if (objectIds) commits.push({ ...commit, ids: new Set(objectIds) });
+      if (objectIds) commits.push({ ...commit, ids: new Set([...objectIds, ...recordIds]) });
       if (commits.length > MAX_COMMITS) commits.shift();
     },
-    holds({ revision: planned, objectIds }, revision) {
+    holds({ revision: planned, objectIds, recordIds = [] }, revision) {
       if (planned === revision) return true;
       const first = commits.findIndex(({ previous }) => previous === planned);
       if (!objectIds || first < 0 || commits.at(-1)?.revision !== revision) return false;
       const since = commits.slice(first);
-      return !objectIds.some((id) => since.some(({ ids }) => ids.has(id)));
+      const isChanged = (id: string) => since.some(({ ids }) => ids.has(id));
+      return !objectIds.some(isChanged) && !recordIds.some(isChanged);
     },
   };
 }

@@ -8,6 +8,7 @@ import { PRIORITY } from '../enrichment/requests.queries.ts';
 import { type ExternalIdWrite, writeExternalIds } from '../entities/resolution/external-ids.queries.ts';
 import type { IndicatorRecord } from '../importers/importer.ts';
 import { recompute, sameHit } from '../indicators/state/recompute.ts';
+import { findOtherHolders } from '../indicators/state/records.queries.ts';
 import {
   findExisting,
   findSameStatements,
@@ -32,6 +33,7 @@ import {
   sameShownStatement,
   sameStatement,
   uniqueTags,
+  withLatest,
   withoutRecord,
 } from '../model/statement.ts';
 import type { Tlp } from '../model/vocabulary.ts';
@@ -41,6 +43,13 @@ import type { WhitelistMatcher } from '../whitelist/matching/matcher.ts';
 import { recordObjectChanges } from './changes.queries.ts';
 import type { DryRun } from './import-context.ts';
 import { type ImportContext, writePlanned } from './import-context.ts';
+import {
+  changeableIndicators,
+  ownVersion,
+  replacedIndicators,
+  statedVersions,
+  versionReplacer,
+} from './record-versions.ts';
 
 /** The changes that a batch would make. */
 export interface IndicatorPlan {
@@ -52,8 +61,10 @@ export interface IndicatorPlan {
   changedStatements: ReturnType<typeof prepareStatements>;
   externalIds: ExternalIdWrite[];
   outcomes: Outcome[];
-  /** Ids of all indicators in the batch but those of rejected withdrawals. */
+  /** Ids of all indicators in the batch but those of rejected withdrawals, and of others that earlier versions of its records were about. */
   objectIds: string[];
+  /** Ids of the records that stand for objects of the source. */
+  recordIds: string[];
   /** Ids of the indicators whose statement the batch changes. */
   changed: string[];
   /** Ids of the changed indicators of which the source has no statement yet. */
@@ -107,38 +118,63 @@ export async function planIndicators(
   const source = (await loadSources(db, [given.id])).get(given.id) ?? given;
   const ids = records.map(({ type, normalized }) => indicatorId(type, normalized));
   const objectIds = [...new Set(ids)];
-  const { existing, same } = await findStored(
+  const versions = records.map(ownVersion);
+  const stated = statedVersions(versions, ids);
+  const others = await findOtherHolders(db, source.id, stated);
+  const { existing: found, same } = await findStored(
     db,
     source,
-    { records, ids, objectIds },
+    { records, ids, objectIds, changeable: changeableIndicators(stated, others) },
     lastBatch,
     dryRun ? dryRunState : null,
   );
-  const known = await loadIndicators(
-    db,
-    objectIds.filter((id) => existing.has(id) && !same.has(id)),
-  );
-  if (dryRun) dryRunState.recall(objectIds, known);
+  const otherIds = new Set(others.flatMap(({ id, isSettled }) => (isSettled ? [] : id)));
+  const existing = new Set([...found, ...otherIds]);
+  const known = await loadIndicators(db, [
+    ...new Set([...objectIds.filter((id) => found.has(id) && !same.has(id)), ...otherIds]),
+  ]);
+  if (dryRun) dryRunState.recall([...objectIds, ...otherIds], known);
   const added = new Set<string>();
   const changed = new Set<string>();
   const rewritten = new Set<string>();
   const externalIds: ExternalIdWrite[] = [];
+  // An indicator above the ceiling counts as new, so that counts do not reveal it.
+  const isAbove = (tlp: Tlp) => compareTlp(tlp, tlpCeiling) > 0;
+  function change(id: string, indicator: LoadedIndicator, statement: Statement, isRewritten: boolean) {
+    if (!indicator.statements.has(source.id)) added.add(id);
+    indicator.statements.set(source.id, { source, ...statement });
+    known.set(id, indicator);
+    if (dryRun) dryRunState.keep(id, indicator);
+    changed.add(id);
+    if (isRewritten) rewritten.add(id);
+  }
+  const replaceEarlier = versionReplacer(stated, others, {
+    find(id) {
+      const statement = known.get(id)?.statements.get(source.id);
+      return statement && !isAbove(statement.tlp) ? statement : undefined;
+    },
+    change(id, statement) {
+      const indicator = known.get(id);
+      if (indicator) change(id, indicator, statement, true);
+    },
+  });
   const outcomes = records.map((record, n): Outcome => {
     const id = ids[n] ?? '';
     if (same.has(id)) return 'unchanged';
+    const version = versions[n];
+    const latest = version && replaceEarlier(version, id);
     const entry = known.get(id);
     const current = entry ?? unknownIndicator(record);
     const before = current.statements.get(source.id);
-    // An indicator above the ceiling counts as new, so that counts do not reveal it.
-    const isAbove = (tlp: Tlp) => compareTlp(tlp, tlpCeiling) > 0;
     const isSecret = entry?.stored != null && isAbove(entry.stored.tlp);
     const isNew = !entry || entry.statements.size === 0 || (isSecret && (!before || isAbove(before.tlp)));
-    const after =
+    const merged =
       record.withdrawn === undefined
         ? withRecord(before, record, source, now)
         : before && !isAbove(before.tlp) && withdrawnFrom(before, record, current.externalIds);
     // The source states nothing about the indicator that it could withdraw.
-    if (!after) return 'withdrawn';
+    if (!merged) return 'withdrawn';
+    const after = latest ? withLatest(merged, latest) : merged;
     const newIds = record.externalIds.filter((externalId) => !current.externalIds.has(externalId));
     for (const externalId of newIds) {
       current.externalIds.add(externalId);
@@ -148,12 +184,7 @@ export async function planIndicators(
     const isShownSame = before && sameShownStatement(before, after) && newIds.length === 0 && sameValue;
     if (isShownSame && sameStatement(before, after)) return isNew ? 'new' : 'unchanged';
     if (!sameValue) current.value = record.value;
-    current.statements.set(source.id, { source, ...after });
-    known.set(id, current);
-    if (dryRun) dryRunState.keep(id, current);
-    if (!before) added.add(id);
-    changed.add(id);
-    if (!isShownSame) rewritten.add(id);
+    change(id, current, after, !isShownSame);
     return isNew ? 'new' : 'updated';
   });
   return {
@@ -161,7 +192,13 @@ export async function planIndicators(
     ...writesFor({ changed, added, rewritten, existing }, known, source, matcher, now),
     externalIds,
     outcomes,
-    objectIds: [...new Set(ids.filter((_, n) => outcomes[n] !== 'withdrawn'))],
+    objectIds: [
+      ...new Set([
+        ...ids.filter((_, n) => outcomes[n] !== 'withdrawn'),
+        ...replacedIndicators(stated, others),
+      ]),
+    ],
+    recordIds: [...stated.latest.keys()],
     changed: [...changed],
     added: [...added],
   };
@@ -173,6 +210,8 @@ interface IdentifiedRecords {
   ids: readonly string[];
   /** The ids, each once. */
   objectIds: readonly string[];
+  /** The ids of those whose stored statement may change although it is stated again. */
+  changeable: ReadonlySet<string>;
 }
 
 /**
@@ -207,7 +246,7 @@ async function findStored(
 async function findRestated(
   db: Db,
   source: Source,
-  { records, ids }: IdentifiedRecords,
+  { records, ids, changeable }: IdentifiedRecords,
   among: ReadonlySet<string>,
   dryRunState: DryRun | null,
 ): Promise<Set<string>> {
@@ -217,7 +256,7 @@ async function findRestated(
     if (among.has(id)) single.set(id, single.has(id) ? null : record);
   }
   const candidates = [...single].flatMap(([id, record]) =>
-    record === null || record.withdrawn !== undefined || dryRunState?.has(id)
+    record === null || record.withdrawn !== undefined || changeable.has(id) || dryRunState?.has(id)
       ? []
       : [
           {

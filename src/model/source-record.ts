@@ -45,8 +45,10 @@ export interface SourceRecord {
   object?: MispObject;
   /** The record gives several indicators. */
   isShared?: boolean;
-  /** Only if the source has withdrawn the record. */
+  /** Only if the source has withdrawn the record, or replaced this version of it. A withdrawn record has nothing but its id and time. */
   withdrawn?: true;
+  /** Only of a withdrawn record: a later version of it exists, which is about other indicators. */
+  replaced?: true;
   /** Only if the record is not meant for detection or blocking, such as MISP's `to_ids: false`. */
   forDetection?: false;
 }
@@ -71,7 +73,7 @@ const KEYS: readonly (keyof SourceRecord | keyof KillChainPhase | keyof MispObje
     'original',
   ] as const),
   ...(['killChainPhases', 'chain', 'phase', 'object', 'relation', 'metaCategory', 'templateId'] as const),
-  ...(['templateVersion', 'comment', 'isShared', 'forDetection', 'withdrawn'] as const),
+  ...(['templateVersion', 'comment', 'isShared', 'forDetection', 'withdrawn', 'replaced'] as const),
 ];
 
 function textOf(record: SourceRecord): string {
@@ -93,12 +95,13 @@ export function withdrawnAt(records: readonly SourceRecord[]): Date | null {
     : null;
 }
 
-/** Returns the records of a statement, marked if the statement is not for detection. */
+/** Returns the records of a statement, those that hold marked if the statement is not for detection. */
 export function markedRecords(
   records: readonly SourceRecord[],
   { forDetection }: { forDetection: boolean },
 ): readonly SourceRecord[] {
-  return forDetection ? records : records.map((record) => ({ ...record, forDetection: false }));
+  if (forDetection) return records;
+  return records.map((record) => (record.withdrawn ? record : { ...record, forDetection: false }));
 }
 
 /**
@@ -128,11 +131,61 @@ export function latestRecords(records: readonly SourceRecord[]): readonly Source
 function compareRecords(a: SourceRecord, b: SourceRecord): number {
   const [left, right] = [a.statedAt ?? '', b.statedAt ?? ''];
   if (left !== right) return left > right ? -1 : 1;
-  if (a.withdrawn !== b.withdrawn) return a.withdrawn ? -1 : 1;
+  const [first, second] = [weightOf(a), weightOf(b)];
+  if (first !== second) return second - first;
   // A version that an earlier release stored has no mark; what has no time may be in any order.
   if (left !== '' && a.forDetection !== b.forDetection) return a.forDetection === false ? -1 : 1;
   const [x, y] = [textOf(a), textOf(b)];
   return x === y ? 0 : x > y ? -1 : 1;
+}
+
+const WITHDRAWN = 2;
+
+/** Of equal times: a replaced version that is stated again holds, unless the record is withdrawn. */
+function weightOf({ withdrawn, replaced }: SourceRecord): number {
+  return replaced ? 0 : withdrawn ? WITHDRAWN : 1;
+}
+
+/** A version of a record that stands for an object of its source: a STIX object, a MISP attribute. */
+export interface RecordVersion {
+  id: string;
+  /** ISO 8601. */
+  statedAt: string;
+  /** Whether the source withdrew the object with it. */
+  withdrawn: boolean;
+}
+
+/** Returns the later of two versions of a record; of two of the same time the one that withdraws it. */
+export function laterVersion(a: RecordVersion, b: RecordVersion): RecordVersion {
+  if (a.statedAt !== b.statedAt) return a.statedAt > b.statedAt ? a : b;
+  return b.withdrawn && !a.withdrawn ? b : a;
+}
+
+/** Returns the version of a record that is stored among these; undefined: there is none, or it has no time. */
+export function versionAmong(records: readonly SourceRecord[], id: string): RecordVersion | undefined {
+  const record = records.find((each) => each.id === id);
+  if (record?.statedAt === undefined) return undefined;
+  return { id, statedAt: record.statedAt, withdrawn: weightOf(record) === WITHDRAWN };
+}
+
+/**
+ * Returns the records of a statement, given the latest version of one of them: if it withdraws the record, so it is; if it is later than
+ * the stored version, it is about other indicators, because it would be stored otherwise.
+ */
+export function withLatestVersion(
+  records: readonly SourceRecord[],
+  { id, statedAt, withdrawn }: RecordVersion,
+): readonly SourceRecord[] {
+  const record = records.find((each) => each.id === id);
+  if (record?.statedAt === undefined || record.statedAt > statedAt) return records;
+  const isSame = record.statedAt === statedAt;
+  if (withdrawn)
+    return isSame && weightOf(record) === WITHDRAWN
+      ? records
+      : mergeRecords(records, [{ id, statedAt, withdrawn }]);
+  if (isSame || record.withdrawn) return records;
+  const replaced = { id, statedAt: record.statedAt, withdrawn: true, replaced: true } as const;
+  return latestRecords(records.map((each) => (each === record ? replaced : each)));
 }
 
 export function sameRecords(a: readonly SourceRecord[], b: readonly SourceRecord[]): boolean {

@@ -2,9 +2,11 @@ import { effectiveConfidence } from './confidence.ts';
 import {
   isForDetection,
   mergeRecords,
+  type RecordVersion,
   type SourceRecord,
   sameRecords,
   withdrawnAt,
+  withLatestVersion,
 } from './source-record.ts';
 import { type IndicatorType, SEVERITIES, type Severity, TLPS, type Tlp } from './vocabulary.ts';
 import { type Kev, mergeKev, sameKev } from './vulnerability.ts';
@@ -127,10 +129,20 @@ export function withoutRecord(
       ? before
       : { ...before, statedAt, expiresAt: statedAt, records: [] };
   if (before.records.length === 0) return null;
-  const record = before.records.find((each) => each.id === id) ?? { id };
-  const withdrawn = { ...record, statedAt: statedAt.toISOString(), withdrawn: true as const };
-  const records = mergeRecords(before.records, [withdrawn]);
-  return { ...before, records, forDetection: records.some(isForDetection) };
+  return withRecords(
+    before,
+    mergeRecords(before.records, [{ id, statedAt: statedAt.toISOString(), withdrawn: true }]),
+  );
+}
+
+/** Returns a statement with the records that follow from the latest version of one of them; the same statement if they are the same. */
+export function withLatest<S extends Statement>(statement: S, latest: RecordVersion): S {
+  const records = withLatestVersion(statement.records, latest);
+  return records === statement.records ? statement : withRecords(statement, records);
+}
+
+function withRecords<S extends Statement>(statement: S, records: readonly SourceRecord[]): S {
+  return { ...statement, records, forDetection: records.some(isForDetection) };
 }
 
 /** Returns whether the later of two statements without records is for detection, of two of the same time whether either is. */

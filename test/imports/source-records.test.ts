@@ -138,6 +138,8 @@ onEveryEngine((engine) => {
     (await harness.get(`/api/v1/indicators/${indicatorId(type, value)}/context`)).json();
   const exported = async (query: string, key?: string) =>
     (await harness.get(`/api/v1/exports/${query}`, key ? { key } : {})).json();
+  const revision = async () =>
+    (await harness.db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).value;
   const etagOf = async (query: string) => (await harness.get(`/api/v1/exports/${query}`)).headers.etag;
 
   describe('the context of an indicator', () => {
@@ -384,6 +386,197 @@ onEveryEngine((engine) => {
       expect(await isListed()).toBe(true);
       await harness.load([end]);
       expect(await isListed()).toBe(false);
+    });
+  });
+
+  describe('a record that its source corrects', () => {
+    const DAYS = ['2026-05-01', '2026-05-02', '2026-05-03'].map((day) => `${day}T00:00:00.000Z`);
+    /** Values as one pattern, or as a composite. */
+    const stixVersion = (n: number, day: number, values: string[], isRevoked = false) =>
+      recordsOf(stixImporter, {
+        type: 'bundle',
+        id: `bundle--${uuid(100)}`,
+        objects: [
+          stix('indicator', n, {
+            modified: DAYS[day],
+            revoked: isRevoked,
+            pattern: values.map((value) => `[${typeOf(value)}:value = '${value}']`).join(' OR '),
+            pattern_type: 'stix',
+            valid_from: DAYS[0],
+          }),
+        ],
+      });
+    const typeOf = (value: string) => (/^[0-9.]+$/.test(value) ? 'ipv4-addr' : 'domain-name');
+    const mispVersion = (n: number, day: number, values: string[], isDeleted = false) => {
+      const type =
+        values.length > 1 ? 'domain|ip' : typeOf(values[0] ?? '') === 'ipv4-addr' ? 'ip-dst' : 'domain';
+      const timestamp = String(Date.parse(DAYS[day] ?? '') / 1000);
+      const one = attribute(n, type, values.join('|'), { timestamp, deleted: isDeleted });
+      return recordsOf(mispImporter, {
+        Event: { ...EVENT.Event, Galaxy: [], Object: [], EventReport: [], Attribute: [one] },
+      });
+    };
+    const WAYS = [
+      ['STIX', stixVersion],
+      ['MISP', mispVersion],
+    ] as const;
+    const [WRONG, RIGHT, ADDRESS] = ['wrong-evil.com', 'right-evil.com', '198.51.100.9'] as const;
+    const listed = async () => {
+      const { data } = (await harness.get('/api/v1/indicators')).json();
+      return data.map(({ value }: { value: string }) => value).sort();
+    };
+    const blocked = async () =>
+      (await harness.get('/api/v1/exports/txt')).body
+        .split('\n')
+        .filter((line: string) => /^[^#]/.test(line))
+        .sort();
+    const ORDERS = [
+      [0, 1, 2],
+      [0, 2, 1],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+    ];
+
+    it.each(WAYS)('is not listed with its earlier value in %s', async (_, version) => {
+      await harness.load(await version(200, 0, [WRONG]));
+      const { kinds } = await harness.load(await version(200, 1, [RIGHT]));
+      expect(kinds.get('indicator')).toMatchObject({ read: 1, new: 1 });
+      expect([await listed(), await blocked()]).toEqual([[RIGHT], [RIGHT]]);
+      const again = await harness.load(await version(200, 0, [WRONG]));
+      expect(again.kinds.get('indicator')).toMatchObject({ unchanged: 1 });
+      expect([await listed(), await blocked()]).toEqual([[RIGHT], [RIGHT]]);
+    });
+
+    it.each(WAYS)(
+      'has the values of its latest version in %s, in whatever order versions are read',
+      async (_, version) => {
+        const versions = [
+          await version(200, 0, [WRONG]),
+          await version(200, 1, [RIGHT, ADDRESS]),
+          await version(200, 2, [ADDRESS]),
+        ];
+        for (const order of ORDERS) {
+          const source = `In files ${order.join()}`;
+          for (const at of order) await harness.load(versions[at] ?? [], source);
+          expect([order, await listed(), await blocked()]).toEqual([order, [ADDRESS], [ADDRESS]]);
+          const before = await revision();
+          for (const at of order) await harness.load(versions[at] ?? [], source);
+          await harness.load(
+            order.flatMap((at) => versions[at] ?? []),
+            source,
+          );
+          expect(await revision()).toBe(before);
+          await harness.load(
+            order.flatMap((at) => versions[at] ?? []),
+            `In a file ${order.join()}`,
+          );
+          expect([order, await listed(), await blocked()]).toEqual([order, [ADDRESS], [ADDRESS]]);
+        }
+      },
+    );
+
+    it.each(WAYS)('is withdrawn with every value that it has had in %s', async (_, version) => {
+      const versions = [
+        await version(200, 0, [WRONG]),
+        await version(200, 1, [RIGHT]),
+        await version(200, 2, [RIGHT], true),
+      ];
+      // A withdrawal that is read first is dropped.
+      for (const order of ORDERS.filter(([first]) => first !== 2)) {
+        for (const at of order) await harness.load(versions[at] ?? [], order.join());
+        expect([order, await listed()]).toEqual([order, []]);
+      }
+      for (const order of ORDERS) {
+        await harness.load(
+          order.flatMap((at) => versions[at] ?? []),
+          `In a file ${order.join()}`,
+        );
+        expect([order, await listed()]).toEqual([order, []]);
+      }
+    });
+
+    it.each(WAYS)(
+      'stays listed with an earlier value that another record or source states, in %s',
+      async (_, version) => {
+        await harness.load([...(await version(200, 0, [WRONG])), ...(await version(201, 0, [WRONG]))]);
+        await harness.load(await version(200, 1, [RIGHT]));
+        expect([await listed(), await blocked()]).toEqual([
+          [RIGHT, WRONG],
+          [RIGHT, WRONG],
+        ]);
+        expect((await contextOf('DOMAIN', WRONG)).records).toMatchObject([{ id: `indicator--${uuid(201)}` }]);
+        await harness.load(await version(200, 0, [WRONG]), 'Other');
+        await harness.load(await version(201, 1, [RIGHT]));
+        expect(await listed()).toEqual([RIGHT, WRONG]);
+        await harness.load(await version(200, 1, [RIGHT]), 'Other');
+        expect(await listed()).toEqual([RIGHT]);
+      },
+    );
+
+    it.each(WAYS)(
+      'is listed with its earlier value again once a later version in %s has it',
+      async (_, version) => {
+        await harness.load(await version(200, 0, [WRONG]));
+        await harness.load(await version(200, 1, [RIGHT]));
+        await harness.load(await version(200, 2, [WRONG]));
+        expect([await listed(), await blocked()]).toEqual([[WRONG], [WRONG]]);
+      },
+    );
+
+    it('without a time keeps its values', async () => {
+      const version = (value: string) =>
+        indicatorRecord('DOMAIN', value, {
+          externalIds: ['indicator--x'],
+          records: [{ id: 'indicator--x' }],
+        });
+      await harness.load([version(WRONG)]);
+      await harness.load([version(RIGHT)]);
+      expect(await listed()).toEqual([RIGHT, WRONG]);
+    });
+
+    it('keeps all values of a version that does not fit into one batch', async () => {
+      const values = Array.from({ length: 1_200 }, (_, n) => `d${n}.test-feed.net`);
+      await harness.load(await stixVersion(200, 0, [WRONG, ...values]));
+      await harness.load(await stixVersion(200, 1, values));
+      expect((await harness.get('/api/v1/indicators')).json().total).toBe(values.length);
+      const before = await revision();
+      await harness.load(await stixVersion(200, 1, values));
+      expect(await revision()).toBe(before);
+    });
+
+    it('is not changed above the TLP ceiling of the importer', async () => {
+      await harness.load(await stixVersion(200, 0, [WRONG]), 'Test', { tlp: 'RED' });
+      const marked = (await stixVersion(200, 1, [RIGHT])).map((record) => ({
+        ...record,
+        tlp: 'GREEN' as const,
+      }));
+      await harness.load(marked as ImportRecord[], 'Test', {}, 'GREEN');
+      expect(await listed()).toEqual([RIGHT, WRONG]);
+    });
+
+    it.each(WAYS)('gets its earlier value back when the correction in %s is undone', async (_, version) => {
+      const undo = async (id: string) => {
+        await startUndo(harness.db, id, BY);
+        await runPendingUndos(harness.db, { now: () => NOW });
+      };
+      await harness.loadRun(await version(200, 0, [WRONG]), 'A');
+      const second = await harness.loadRun(await version(200, 1, [RIGHT]), 'A');
+      const third = await harness.loadRun(await version(200, 1, [RIGHT]), 'A');
+      await undo(second);
+      expect([await listed(), await blocked()]).toEqual([[RIGHT], [RIGHT]]);
+      await undo(third);
+      expect([await listed(), await blocked()]).toEqual([[WRONG], [WRONG]]);
+    });
+
+    it('is listed with its earlier value when that is imported again after the correction was undone', async () => {
+      const second = await harness.loadRun(await stixVersion(200, 1, [RIGHT]), 'A');
+      await harness.loadRun(await stixVersion(200, 0, [WRONG]), 'A');
+      await startUndo(harness.db, second, BY);
+      await runPendingUndos(harness.db, { now: () => NOW });
+      await harness.loadRun(await stixVersion(200, 0, [WRONG]), 'A');
+      expect([await listed(), await blocked()]).toEqual([[WRONG], [WRONG]]);
     });
   });
 

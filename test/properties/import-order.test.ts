@@ -8,7 +8,7 @@ import {
   sameEntity,
 } from '../../src/entities/resolution/merge-entities.ts';
 import type { ImportRecord, RejectedRecord } from '../../src/importers/importer.ts';
-import { latestRecords, type SourceRecord } from '../../src/model/source-record.ts';
+import { isForDetection, latestRecords, type SourceRecord } from '../../src/model/source-record.ts';
 import {
   MAX_FILES,
   mergeStatements,
@@ -70,6 +70,34 @@ const aboutIndicator = fc
     source: from,
     record: indicatorRecord(type, value, { ...fields, externalIds: ids, ...(file && { file }) }),
   }));
+
+/** The versions of the objects of a source, each about one or several observables. */
+const aboutVersions = fc
+  .record({
+    source,
+    id: fc.constantFrom('indicator--1', 'indicator--2'),
+    statedAt: fc.constantFrom(
+      '2026-01-01T00:00:00.000Z',
+      '2026-01-02T00:00:00.000Z',
+      '2026-01-03T00:00:00.000Z',
+    ),
+    values: fc.uniqueArray(fc.constantFrom('One.exe', 'two.exe', 'three.exe'), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+    fields: fc.record({ tags, tlp: maybe(tlp), forDetection: fc.boolean() }),
+  })
+  .map(({ source: from, id, statedAt, values, fields }) =>
+    values.map((value) => ({
+      source: from,
+      record: indicatorRecord('FILENAME', value, {
+        ...fields,
+        externalIds: [id],
+        statedAt: new Date(statedAt),
+        records: [{ id, statedAt }],
+      }),
+    })),
+  );
 
 const actorFields = fc.record({
   name: fc.constantFrom('Bear', 'BEAR', 'bear'),
@@ -146,6 +174,7 @@ const broken: RejectedRecord = { kind: 'rejected', of: 'indicator', reason: 'not
 const objects = fc
   .tuple(
     fc.array(aboutIndicator, { minLength: 4, maxLength: 16, size: 'max' }),
+    fc.array(aboutVersions, { maxLength: 8, size: 'max' }).map((versions) => versions.flat()),
     ...[aboutActor(1), aboutActor(2), aboutCampaign, aboutReport],
     fc.array(
       source.map((from) => ({ source: from, record: broken })),
@@ -354,6 +383,8 @@ const sourceRecord: fc.Arbitrary<SourceRecord> = fc.record(
     description: fc.constantFrom('one', 'two'),
     object: fc.constantFrom({ id: '1', name: 'file', relation: 'md5' }, { name: 'file', id: '2' }),
     forDetection: fc.constant<false>(false),
+    withdrawn: fc.constant<true>(true),
+    replaced: fc.constant<true>(true),
   },
   { requiredKeys: [] },
 );
@@ -381,10 +412,7 @@ describe('merging statements', () => {
   // A statement with records is for detection if one of them is.
   const statement = anyStatement.map((said) => ({
     ...said,
-    forDetection:
-      said.records.length > 0
-        ? said.records.some(({ forDetection }) => forDetection !== false)
-        : said.forDetection,
+    forDetection: said.records.length > 0 ? said.records.some(isForDetection) : said.forDetection,
   }));
 
   it('of one source is commutative, associative and idempotent', () => {
