@@ -65,7 +65,7 @@ export interface ExtentChange {
 }
 
 /** The times before those of changes, for the objects that are in every collection. */
-export const DATES_OF_CONSTANTS = 16;
+const DATES_OF_CONSTANTS = 16;
 
 /** Records that the extent of a collection has changed. Must be called under the lock of the revision: no change may get a time in between. */
 export async function recordExtentChange(trx: Db): Promise<ExtentChange> {
