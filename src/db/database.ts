@@ -87,6 +87,12 @@ export async function pingDatabase(db: Db): Promise<void> {
   await sql`select 1`.execute(db);
 }
 
+/** Returns whether the server only follows another one, and rejects writes. */
+export async function isStandby(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(db);
+  return rows[0]?.standby ?? false;
+}
+
 /** How PostgreSQL runs a statement that is sent often. The embedded database ignores it. */
 export interface Preparation {
   /**

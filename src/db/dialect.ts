@@ -46,7 +46,8 @@ function engineDriver(engine: Engine, onCommit: () => void): Driver {
       await run(connection, 'commit');
       if (!readOnly.has(connection)) onCommit();
     },
-    rollbackTransaction: (connection) => run(connection, 'rollback'),
+    // It fails on a connection that is lost, and would replace the error of the transaction. The server rolls back anyway.
+    rollbackTransaction: (connection) => run(connection, 'rollback').catch(() => {}),
     destroy: () => engine.close(),
   };
 }

@@ -107,7 +107,7 @@ async function openNow(
   const trx = await db
     .startTransaction()
     .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
+    .setAccessMode(hold ? 'read write' : 'read only')
     .execute();
   let open = true;
   const end = async (how: 'commit' | 'rollback') => {

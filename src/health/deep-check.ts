@@ -13,6 +13,7 @@ interface DeepCheck {
 }
 
 const NO_SPACE = 'The disk is full or nearly full: the database serves reads and rejects writes.';
+const STANDBY = 'The database is a standby: it serves reads and rejects writes.';
 
 const TIMEOUT_MS = 2_000;
 const RESULT_TTL_MS = 1_000;
@@ -29,13 +30,17 @@ export function dependencyChecks(
   pingDatabase: () => Promise<unknown>,
   pingStore: () => Promise<unknown>,
   isDiskFull: () => Promise<boolean>,
+  isStandby: () => Promise<boolean>,
 ): Checks {
   const database = cacheBriefly(() => check(pingDatabase, 'The database does not respond.'));
-  const space = cacheBriefly(() =>
-    check(async () => {
-      if (await isDiskFull()) throw new Error(NO_SPACE);
-    }, NO_SPACE),
-  );
+  const isNot = (problem: () => Promise<boolean>, message: string) =>
+    cacheBriefly(() =>
+      check(async () => {
+        if (await problem()) throw new Error(message);
+      }, message),
+    );
+  const space = isNot(isDiskFull, NO_SPACE);
+  const primary = isNot(isStandby, STANDBY);
   const keyValueStore = cacheBriefly(() =>
     check(
       pingStore,
@@ -45,14 +50,15 @@ export function dependencyChecks(
   return {
     database,
     async deep() {
-      const [databaseCheck, diskCheck, storeCheck] = await Promise.all([
+      const [databaseCheck, storeCheck, ...writes] = await Promise.all([
         database(),
-        space(),
         keyValueStore(),
+        space(),
+        primary(),
       ]);
-      const isDiskTheProblem = databaseCheck.status === 'ok' && diskCheck.status !== 'ok';
+      const problem = databaseCheck.status === 'ok' && writes.find(({ status }) => status !== 'ok');
       const { latencyMs } = databaseCheck;
-      const reported = isDiskTheProblem ? { ...diskCheck, latencyMs } : databaseCheck;
+      const reported = problem ? { ...problem, latencyMs } : databaseCheck;
       return { database: reported, keyValueStore: storeCheck };
     },
   };

@@ -4,6 +4,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
 import { MAX_STALE_MS } from '../../src/db/revision/watch.ts';
+import { indicatorId } from '../../src/model/identity.ts';
+import { type Browser, openBrowser, signedIn } from '../app/browser.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { until } from '../support/processes.ts';
@@ -209,5 +211,60 @@ describe.skipIf(!inject('postgresUrl'))('a standby that lacks the last commits a
     await onReplica.end().catch(() => {});
     await reader.close();
     await writer.close();
+  });
+});
+
+describe.skipIf(!inject('postgresUrl'))('a primary that comes back as a standby', () => {
+  const directory = temporaryDirectory();
+  const servers: ServerProcess[] = [];
+  const started = async (server: Promise<ServerProcess | null>) => {
+    const running = (await server) as ServerProcess;
+    servers.push(running);
+    return running;
+  };
+  let tipline: Harness;
+  let analyst: Browser;
+
+  beforeAll(async () => {
+    const primary = await started(startPostgres(join(directory, 'primary')));
+    const options = { dataDirectory: '', allowRemote: false, onIdleError: () => {} };
+    tipline = await startHarness({ open: () => openDatabase({ url: primary.url, ...options }) });
+    await tipline.load([indicatorRecord('IPV4', '203.0.113.9', { statedAt: NOW })]);
+    analyst = await signedIn(tipline, 'analyst');
+    const standby = await started(startReplica(primary.url, join(directory, 'standby')));
+    await stop(standby.process, 'SIGINT');
+    await stop(primary.process, 'SIGINT');
+    await started(startReplica(primary.url, join(directory, 'standby'), Number(new URL(primary.url).port)));
+    await until('it answers', async () => (await tipline.get('/api/health/ready')).statusCode === 200);
+  });
+  afterAll(async () => {
+    await tipline.close();
+    for (const server of servers) await stop(server.process, 'SIGINT');
+  });
+
+  it.each(['json', 'csv', 'ndjson'])('still serves %s', async (format) => {
+    const { statusCode, body } = await tipline.get(`/api/v1/indicators?format=${format}`);
+    expect({ statusCode, body }).toEqual({ statusCode: 200, body: expect.stringContaining('203.0.113.9') });
+  });
+
+  it('responds 503 with Retry-After to what writes', async () => {
+    const path = `/app/indicators/${indicatorId('IPV4', '203.0.113.9')}/pin`;
+    const responses = [
+      await tipline.get('/api/v1/indicators?format=snort'),
+      await analyst.send('POST', path, { confidence: 5, reason: 'known' }),
+      await openBrowser(tipline).signIn('analyst@example.org'),
+    ];
+    expect(responses.map(({ statusCode, headers }) => [statusCode, headers['retry-after']])).toEqual(
+      responses.map(() => [503, '5']),
+    );
+  });
+
+  it('is named in the health check, and ready', async () => {
+    const health = await tipline.get('/api/health?deep=1');
+    expect({ statusCode: health.statusCode, ...health.json() }).toMatchObject({
+      statusCode: 503,
+      checks: { database: { status: 'degraded', message: expect.stringContaining('standby') } },
+    });
+    expect((await tipline.get('/api/health/ready')).statusCode).toBe(200);
   });
 });

@@ -1,9 +1,15 @@
 import { once } from 'node:events';
+import Fastify from 'fastify';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
+import { registerErrorHandler } from '../../src/http/error-handler.ts';
+import { indicatorId } from '../../src/model/identity.ts';
+import { signedIn } from '../app/browser.ts';
 import { freshPostgresUrl } from '../support/engines.ts';
+import { indicatorRecord, startHarness } from '../support/harness.ts';
+import { until } from '../support/processes.ts';
 
 const url = inject('postgresUrl');
 
@@ -33,5 +39,49 @@ describe.skipIf(!url)('a connection terminated by the server', () => {
     await other.end();
     await close();
     await fresh.drop();
+  });
+
+  it('during a transaction makes its request 503 with Retry-After', async () => {
+    const fresh = await freshPostgresUrl(url ?? '');
+    const open = () =>
+      openDatabase({ url: fresh.url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
+    const tipline = await startHarness({ open });
+    const analyst = await signedIn(tipline, 'analyst');
+    await tipline.load([indicatorRecord('DOMAIN', 'one.test-feed.net')]);
+    const path = `/app/indicators/${indicatorId('DOMAIN', 'one.test-feed.net')}/pin`;
+    const [blocking, other] = [new pg.Client(fresh.url), new pg.Client(fresh.url)];
+    for (const client of [blocking, other]) await client.connect();
+    await blocking.query('begin; lock table revision in exclusive mode');
+    const pinned = analyst.send('POST', path, { confidence: 5, reason: 'known' });
+    const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+      and query like '%for update'`;
+    const { pid } = await until('the pin waits', async () => (await other.query(waiting)).rows[0]);
+    await other.query('select pg_terminate_backend($1, 5000)', [pid]);
+    const { statusCode, headers } = await pinned;
+    expect({ statusCode, retryAfter: headers['retry-after'] }).toEqual({ statusCode: 503, retryAfter: '5' });
+    await blocking.query('rollback');
+    expect((await analyst.send('POST', path, { confidence: 5, reason: 'known' })).statusCode).toBe(200);
+    for (const client of [blocking, other]) await client.end();
+    await tipline.close();
+    await fresh.drop();
+  });
+});
+
+describe('the error of a lost database', () => {
+  it.each([
+    ['a lost connection', 'Client has encountered a connection error and is not queryable', undefined],
+    ['a closed connection', 'Client was closed and is not queryable', undefined],
+    ['a role that may not log in', 'role "tipline" is not permitted to log in', '28000'],
+    ['a password that has changed', 'password authentication failed for user "tipline"', '28P01'],
+    ['a missing database', 'database "tipline" does not exist', '3D000'],
+    ['a write on a standby', 'cannot execute INSERT in a read-only transaction', '25006'],
+    ['a transaction on a standby', 'cannot set transaction read-write mode during recovery', '0A000'],
+  ])('of %s is 503 with Retry-After', async (_, message, code) => {
+    const app = Fastify();
+    registerErrorHandler(app);
+    app.get('/', () => Promise.reject(Object.assign(new Error(message), { code })));
+    const { statusCode, headers } = await app.inject('/');
+    expect({ statusCode, retryAfter: headers['retry-after'] }).toEqual({ statusCode: 503, retryAfter: '5' });
+    await app.close();
   });
 });
