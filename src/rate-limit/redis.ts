@@ -89,7 +89,8 @@ function limitsOn(
     const shared = new RateLimiterRedis({
       storeClient: client,
       useRedisPackage: true,
-      keyPrefix: 'tipline:rate',
+      // With another window after a change of the settings, a counter must not wait for the old one to end.
+      keyPrefix: `tipline:rate:${windowSeconds}`,
       points: limit,
       duration: windowSeconds,
       rejectIfRedisNotReady: true,

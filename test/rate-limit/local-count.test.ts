@@ -171,3 +171,19 @@ describe.skipIf(inject('redisUrl') === null)('a Redis that rejects writes', () =
     await expect(store.ping()).rejects.toThrow('READONLY');
   });
 });
+
+describe.skipIf(inject('redisUrl') === null)('a window whose length has been changed', () => {
+  it('does not wait for the old one to end', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => stop(redis?.process, 'SIGKILL'));
+    const [before, after] = [
+      await redisStore(redis?.url ?? '', () => {}),
+      await redisStore(redis?.url ?? '', () => {}),
+    ];
+    onTestFinished(() => before.close());
+    onTestFinished(() => after.close());
+    for (let n = 1; n <= 3; n++) await before.consume('key', { limit: 10, windowSeconds: 3600 });
+    const { consumed, msBeforeNext } = await after.consume('key', { limit: 2, windowSeconds: 10 });
+    expect({ consumed, isShort: msBeforeNext <= 10_000 }).toEqual({ consumed: 1, isShort: true });
+  });
+});
