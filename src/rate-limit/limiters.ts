@@ -22,7 +22,7 @@ export function limiters(
     const limiter = make(rateLimit);
     const count = (key: string, many: number) => {
       stats.asked++;
-      return counted(limiter, key, many);
+      return counted(limiter, key, many, windowSeconds * 1000);
     };
     const onLeased = () => {
       stats.leased++;
@@ -40,16 +40,17 @@ export function limiters(
   };
 }
 
-async function counted(limiter: Limiter, key: string, points: number): Promise<Consumed> {
+async function counted(limiter: Limiter, key: string, points: number, windowMs: number): Promise<Consumed> {
   try {
-    return told(await limiter.consume(key, points));
+    return told(await limiter.consume(key, points), windowMs);
   } catch (rejection) {
     // The library rejects with the same kind of result when the limit is spent, with an Error when it failed.
-    if (rejection instanceof RateLimiterRes) return told(rejection);
+    if (rejection instanceof RateLimiterRes) return told(rejection, windowMs);
     throw rejection;
   }
 }
 
-function told({ consumedPoints, msBeforeNext }: RateLimiterRes): Consumed {
-  return { consumed: consumedPoints, msBeforeNext: Math.max(0, msBeforeNext) };
+/** The rest of a window is its length at most: after the clock of this machine is set back, the memory states more. */
+function told({ consumedPoints, msBeforeNext }: RateLimiterRes, windowMs: number): Consumed {
+  return { consumed: consumedPoints, msBeforeNext: Math.min(Math.max(0, msBeforeNext), windowMs) };
 }

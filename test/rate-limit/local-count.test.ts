@@ -2,7 +2,7 @@ import { createClient } from '@redis/client';
 import fc from 'fast-check';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { withLocalFallback } from '../../src/rate-limit/memory.ts';
+import { memoryStore, withLocalFallback } from '../../src/rate-limit/memory.ts';
 import { redisStore } from '../../src/rate-limit/redis.ts';
 import { runs } from '../properties/runs.ts';
 import { freePort, startRedis, stop } from '../support/servers.ts';
@@ -170,6 +170,16 @@ describe.skipIf(inject('redisUrl') === null)('a Redis that rejects writes', () =
     expect(reported.map(({ message }) => message)).toEqual([expect.stringContaining('READONLY')]);
     await expect(store.ping()).rejects.toThrow('READONLY');
   });
+});
+
+it('a window in memory is not longer after the clock is set back', async () => {
+  vi.useFakeTimers({ now: START });
+  onTestFinished(() => void vi.useRealTimers());
+  const store = memoryStore();
+  const limit = { limit: 3, windowSeconds: WINDOW_SECONDS };
+  await store.consume('key', limit);
+  vi.setSystemTime(START - 3_600_000);
+  expect(await store.consume('key', limit)).toEqual({ consumed: 2, msBeforeNext: WINDOW_SECONDS * 1000 });
 });
 
 describe.skipIf(inject('redisUrl') === null)('a window whose length has been changed', () => {
