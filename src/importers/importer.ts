@@ -165,6 +165,8 @@ export interface RelationshipRecord {
   from: string;
   to: string;
   tlp: Tlp | null;
+  /** How the source has withdrawn it, in words for a rejection; absent: it has not. */
+  withdrawn?: string;
 }
 
 /** The score of a vulnerability, which is no indicator. Scores are public: they have no marking. */

@@ -220,7 +220,7 @@ const RELATIONSHIP_TYPES: readonly RelationshipRecord['type'][] = ['indicates', 
 
 /**
  * Reads only the three types that Tipline shows. All others (`mitigates`, `targets`, `subtechnique-of`,
- * `revoked-by`, …) are left out on purpose, and so is a link that its source has withdrawn.
+ * `revoked-by`, …) are left out on purpose.
  */
 export function readRelationship(object: Fields, tlp: Tlp | null): RelationshipRecord[] {
   const stated = textOf(field(object, 'relationship_type'));
@@ -232,7 +232,9 @@ export function readRelationship(object: Fields, tlp: Tlp | null): RelationshipR
   const type = isIndicationOfOurs(object, stated, from)
     ? 'indicates'
     : RELATIONSHIP_TYPES.find((name) => name === stated);
-  return type === undefined || isRetired(object) ? [] : [relationshipRecord(type, from, to, tlp)];
+  if (type === undefined) return [];
+  const record = relationshipRecord(type, from, to, tlp);
+  return [isRetired(object) ? { ...record, withdrawn: REVOKED } : record];
 }
 
 /** Tipline's observed data is `related-to` what an indicator would indicate: STIX allows no other type there. */

@@ -7,6 +7,7 @@ import type { Db } from '../db/database.ts';
 import { readRevision } from '../db/revision/revision.ts';
 import { type EntityRef, resolveExternalIds } from '../entities/resolution/external-ids.queries.ts';
 import {
+  deleteRelationships,
   loadRelationships,
   type Relationship,
   relationshipKey,
@@ -32,11 +33,18 @@ const ALLOWED_ENDS: Record<RelationshipType, { from: readonly EntityKind[]; to: 
 
 const NOT_KEPT = 'a relationship between unsupported kinds of objects';
 
+interface StatedRelationship extends Relationship {
+  record: RelationshipRecord;
+}
+
 interface Plan {
   /** The revision that the plan is based on. */
   revision: number;
   writes: Map<string, Relationship>;
-  outcomes: ('new' | 'updated' | 'unchanged')[];
+  /** Those that the source has withdrawn. */
+  deletes: Map<string, Relationship>;
+  /** `rejected`: a withdrawal of what the source has not stated. */
+  outcomes: ('new' | 'updated' | 'unchanged' | 'rejected')[];
   /** Ids of the objects at the ends. */
   objectIds: string[];
 }
@@ -53,7 +61,8 @@ const MAX_PAIRS = 1_000;
 const TOO_MANY = `its ends stand for more than ${MAX_PAIRS} pairs of objects`;
 
 /**
- * Imports relationships whose ends are both stored, up to the TLP ceiling.
+ * Imports relationships whose ends are both stored, up to the TLP ceiling. Withdrawals must not be among others: an import carries them
+ * out at its end, so that the order of its records has no influence.
  * @returns the records with an end that is above the ceiling or not stored (yet)
  */
 export async function importRelationships(
@@ -62,7 +71,7 @@ export async function importRelationships(
 ): Promise<RelationshipRecord[]> {
   const { db, source, counts, tlpCeiling } = context;
   const waiting: RelationshipRecord[] = [];
-  let pairs: Relationship[] = [];
+  let pairs: StatedRelationship[] = [];
   const write = async () => {
     await writePairs(context, pairs);
     pairs = [];
@@ -81,7 +90,7 @@ export async function importRelationships(
       const joins = isTooMany ? [] : pairsOf(record, from, to, source);
       if (joins.length === 0) {
         const reason = isTooMany ? TOO_MANY : NOT_KEPT;
-        counts.reject('relationship', reason, `${record.from} ${record.type} ${record.to}`);
+        counts.reject('relationship', reason, whereOf(record));
       }
       pairs.push(...joins);
       if (pairs.length >= WRITE_BATCH) await write();
@@ -91,28 +100,44 @@ export async function importRelationships(
   return waiting;
 }
 
-async function writePairs(context: ImportContext, pairs: readonly Relationship[]): Promise<void> {
+/** Rejects a relationship with an end that is not known. */
+export function rejectDangling({ counts }: ImportContext, record: RelationshipRecord): void {
+  counts.reject('relationship', record.withdrawn ?? 'an end is not known', whereOf(record));
+}
+
+const whereOf = ({ from, type, to }: RelationshipRecord) => `${from} ${type} ${to}`;
+
+async function writePairs(context: ImportContext, pairs: readonly StatedRelationship[]): Promise<void> {
   if (pairs.length === 0) return;
   const plan = await writePlanned(
     context,
     (db) => planRelationships(db, pairs, context.tlpCeiling),
-    ({ writes }) => writes.size > 0,
-    async (trx, { writes }, revision, keeper) => {
-      await recordRelationshipChanges(trx, keeper, [...writes.values()], pairs);
-      if (writes.size === 0) return;
+    changesAnything,
+    async (trx, planned, revision, keeper) => {
+      const { writes, deletes, outcomes } = planned;
+      const stated = pairs.filter((_, n) => outcomes[n] !== 'rejected');
+      await recordRelationshipChanges(trx, keeper, [...writes.values(), ...deletes.values()], stated);
+      if (!changesAnything(planned)) return;
+      await deleteRelationships(trx, context.source.id, [...deletes.values()]);
       await writeRelationships(trx, [...writes.values()], revision.next);
       revision.advance();
     },
   );
-  for (const outcome of plan.outcomes) context.counts.count('relationship', outcome);
+  for (const [n, outcome] of plan.outcomes.entries()) {
+    const record = pairs[n]?.record;
+    if (outcome !== 'rejected') context.counts.count('relationship', outcome);
+    else if (record) context.counts.reject('relationship', record.withdrawn ?? '', whereOf(record));
+  }
 }
+
+const changesAnything = ({ writes, deletes }: Plan) => writes.size + deletes.size > 0;
 
 function pairsOf(
   record: RelationshipRecord,
   from: readonly EntityRef[],
   to: readonly EntityRef[],
   source: Source,
-): Relationship[] {
+): StatedRelationship[] {
   const allowed = ALLOWED_ENDS[record.type];
   return from.flatMap((near) =>
     to
@@ -127,26 +152,39 @@ function pairsOf(
         toKind: far.kind,
         tlp: record.tlp ?? source.defaults.tlp,
         sourceId: source.id,
+        record,
       })),
   );
 }
 
 /** Plans the writes; a stored relationship above the ceiling counts as new. */
-async function planRelationships(db: Db, wanted: readonly Relationship[], tlpCeiling: Tlp): Promise<Plan> {
+async function planRelationships(
+  db: Db,
+  wanted: readonly StatedRelationship[],
+  tlpCeiling: Tlp,
+): Promise<Plan> {
   // The revision is read before the rows: after a commit in between, the batch is planned again.
   const plan: Plan = {
     revision: await readRevision(db),
     writes: new Map(),
+    deletes: new Map(),
     outcomes: [],
     objectIds: wanted.flatMap(({ fromId, toId }) => [fromId, toId]),
   };
   const known = await loadRelationships(db, wanted);
-  for (const stated of wanted) {
+  for (const { record, ...stated } of wanted) {
     const key = relationshipKey(stated);
     const before = known.get(key);
+    const isSeen = before !== undefined && compareTlp(before.tlp, tlpCeiling) <= 0;
+    if (record.withdrawn !== undefined) {
+      plan.outcomes.push(isSeen ? 'updated' : 'rejected');
+      if (!isSeen) continue;
+      known.delete(key);
+      plan.deletes.set(key, before);
+      continue;
+    }
     // The TLP of a source's relationship never becomes less restrictive.
     const after = before ? { ...before, tlp: mostRestrictive([before.tlp, stated.tlp]) } : stated;
-    const isSeen = before !== undefined && compareTlp(before.tlp, tlpCeiling) <= 0;
     if (before?.tlp === after.tlp) {
       plan.outcomes.push(isSeen ? 'unchanged' : 'new');
       continue;

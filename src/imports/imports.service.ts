@@ -24,6 +24,7 @@ import {
   createPendingRelationships,
   importRelationships,
   type PendingRelationships,
+  rejectDangling,
 } from './import-relationships.ts';
 import { importScores } from './import-scores.ts';
 
@@ -68,6 +69,8 @@ interface Batch {
   indicators: IndicatorRecord[];
   entities: Map<EntityRecord['kind'], EntityRecord[]>;
   relationships: RelationshipRecord[];
+  /** Relationships that the source has withdrawn. */
+  withdrawals: RelationshipRecord[];
   scores: EpssRecord[];
   size: number;
 }
@@ -119,6 +122,7 @@ async function importAll(
     lastBatch: { mostAreSame: false, besideReaders: readersWait },
   };
   const waiting = createPendingRelationships();
+  const withdrawals = createPendingRelationships();
   const batchMs = readersWait ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
   const statistics = statisticsOf(context, oneConnection);
   const cleaner = pendingListCleaner(db, !context.dryRun && !readersWait);
@@ -130,7 +134,7 @@ async function importAll(
         continue;
       }
       const { importer, input } = file;
-      const parts = { batchMs, dryRunState, waiting, statistics, cleaner, oneConnection };
+      const parts = { batchMs, dryRunState, waiting, withdrawals, statistics, cleaner, oneConnection };
       const write = batchWriter(context, options, parts);
       try {
         for await (const part of importer.read(input)) {
@@ -147,12 +151,14 @@ async function importAll(
       await write.end();
     }
     await resolvePending(context, waiting);
+    await resolvePending(context, withdrawals);
     await cleaner.end();
     await statistics.end();
   } finally {
     // After an error, which is the one to throw.
     await cleaner.end().catch(() => {});
     await waiting.close();
+    await withdrawals.close();
   }
   return interruptions;
 }
@@ -192,6 +198,7 @@ interface WriterParts {
   batchMs: number;
   dryRunState: DryRun;
   waiting: PendingRelationships;
+  withdrawals: PendingRelationships;
   statistics: ReturnType<typeof statisticsOf>;
   cleaner: PendingListCleaner;
   oneConnection: boolean;
@@ -201,7 +208,7 @@ interface WriterParts {
 function batchWriter(
   context: ImportContext,
   { signal, readers: given }: Pick<ImportOptions, 'signal' | 'readers'>,
-  { batchMs, dryRunState, waiting, statistics, cleaner, oneConnection }: WriterParts,
+  { batchMs, dryRunState, waiting, withdrawals, statistics, cleaner, oneConnection }: WriterParts,
 ) {
   const { db, dryRun } = context;
   const readers = given ?? { areServed: () => hasActiveReaders(db), yieldToReaders: delay };
@@ -213,7 +220,10 @@ function batchWriter(
     const start = performance.now();
     await importBatch(context, full, dryRunState, early);
     // A dry run writes no objects, so that the ends of relationships may be missing: it does not count relationships.
-    if (!dryRun) await waiting.add(await importRelationships(context, full.relationships));
+    if (!dryRun) {
+      await waiting.add(await importRelationships(context, full.relationships));
+      await withdrawals.add(full.withdrawals);
+    }
     const ms = performance.now() - start;
     await statistics.afterBatch();
     const besideReaders = !dryRun && (await readers.areServed());
@@ -261,8 +271,7 @@ function batchWriter(
 /** Imports pending relationships; those with an end that is still missing are rejected. */
 async function resolvePending(context: ImportContext, waiting: PendingRelationships): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
-    for (const { type, from, to } of await importRelationships(context, group))
-      context.counts.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
+    for (const record of await importRelationships(context, group)) rejectDangling(context, record);
   }
 }
 
@@ -273,7 +282,7 @@ function nextLimit(size: number, ms: number, wantedMs: number): number {
 }
 
 function newBatch(): Batch {
-  return { indicators: [], entities: new Map(), relationships: [], scores: [], size: 0 };
+  return { indicators: [], entities: new Map(), relationships: [], withdrawals: [], scores: [], size: 0 };
 }
 
 function addToBatch(
@@ -304,7 +313,8 @@ function addToBatch(
   }
   batch.size++;
   if (record.kind === 'indicator') batch.indicators.push(record);
-  else if (record.kind === 'relationship') batch.relationships.push(record);
+  else if (record.kind === 'relationship')
+    (record.withdrawn === undefined ? batch.relationships : batch.withdrawals).push(record);
   else {
     const records = batch.entities.get(record.kind) ?? [];
     records.push(record);

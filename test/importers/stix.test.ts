@@ -199,6 +199,25 @@ it.each([
   expect(record).not.toHaveProperty('withdrawn');
 });
 
+it.each([{ revoked: true }, { x_mitre_deprecated: true }])(
+  'a STIX relationship with %j is withdrawn',
+  async (fields) => {
+    const link = { relationship_type: 'indicates', source_ref: 'indicator--1', target_ref: 'malware--1' };
+    const stated = { type: 'relationship', id: `relationship--${uuid(1)}`, ...link };
+    expect(await recordsOf({ ...stated, ...fields })).toEqual([
+      {
+        kind: 'relationship',
+        type: 'indicates',
+        from: 'indicator--1',
+        to: 'malware--1',
+        tlp: null,
+        withdrawn: 'revoked by its source',
+      },
+    ]);
+    expect(await recordsOf({ ...stated, ...fields, relationship_type: 'mitigates' })).toEqual([]);
+  },
+);
+
 it('a revoked STIX indicator is withdrawn', async () => {
   const [record] = await recordsOf(indicator({ revoked: true }));
   expect(record).toMatchObject({ value: 'bad.example.com', withdrawn: 'revoked by its source' });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ImportRecord } from '../../src/importers/importer.ts';
 import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
+import type { Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import {
@@ -137,6 +138,52 @@ onEveryEngine((engine) => {
       expect(await shown()).toEqual([]);
       const { actors } = await read(`/indicators/${(await read('/indicators')).data[0].id}/context`);
       expect(actors).toEqual([]);
+    });
+  });
+
+  describe('a withdrawn relationship', () => {
+    const link = relationshipRecord('indicator--1', 'indicates', 'actor:Bear');
+    const withdrawn = { ...link, withdrawn: REVOKED };
+    const countsOf = async (records: ImportRecord[], source?: string, ceiling?: Tlp) =>
+      (await tipline.load(records, source, {}, ceiling)).kinds.get('relationship');
+    const begin = () => tipline.loadRun([indicator, actor, link]);
+    const actors = async () => {
+      const [{ id }] = (await read('/indicators')).data;
+      return (await read(`/indicators/${id}/context`)).actors.map(({ name }: { name: string }) => name);
+    };
+
+    it('is no longer shown under a new revision, and undoing the import restores it', async () => {
+      await begin();
+      const before = await revision();
+      const run = await tipline.loadRun([withdrawn]);
+      expect(await revision()).toBe(before + 1);
+      expect(await actors()).toEqual([]);
+      expect(await countsOf([withdrawn])).toMatchObject({ rejected: 1, reasons: { [REVOKED]: 1 } });
+      expect(await revision()).toBe(before + 1);
+      await undo(run);
+      expect(await actors()).toEqual(['Bear']);
+    });
+
+    it('is withdrawn wherever the file states it', async () => {
+      for (const records of [
+        [withdrawn, indicator, actor, link],
+        [link, withdrawn, actor, indicator],
+      ]) {
+        expect(await countsOf(records)).toMatchObject({ new: 1, updated: 1 });
+        expect(await actors()).toEqual([]);
+      }
+    });
+
+    it('stays if another source states it, and if it is above the ceiling of the account', async () => {
+      await begin();
+      expect(await countsOf([withdrawn], 'Other')).toMatchObject({ rejected: 1 });
+      await tipline.load([{ ...link, tlp: 'RED' }]);
+      expect(await countsOf([withdrawn], 'Test', 'GREEN')).toMatchObject({ rejected: 1 });
+      expect(await actors()).toEqual(['Bear']);
+    });
+
+    it('is rejected if its ends are not known', async () => {
+      expect(await countsOf([withdrawn])).toMatchObject({ rejected: 1, reasons: { [REVOKED]: 1 } });
     });
   });
 });

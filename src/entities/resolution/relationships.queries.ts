@@ -66,6 +66,21 @@ export async function writeRelationships(
   `.execute(trx);
 }
 
+/** Deletes relationships of a source. */
+export async function deleteRelationships(
+  trx: Transaction<Tables>,
+  sourceId: string,
+  relationships: readonly Pick<Relationship, 'fromId' | 'toId' | 'type'>[],
+): Promise<void> {
+  if (relationships.length === 0) return;
+  const gone = relationships.map(({ fromId, toId, type }) => ({ from_id: fromId, to_id: toId, type }));
+  await sql`
+    delete from relationship as r
+    using jsonb_to_recordset(${JSON.stringify(gone)}::jsonb) as x (from_id uuid, to_id uuid, type relationship_type)
+    where r.source_id = ${sourceId}::uuid and r.from_id = x.from_id and r.to_id = x.to_id and r.type = x.type
+  `.execute(trx);
+}
+
 /** Restores the TLP that relationships of a source had before; those without a previous one are deleted. */
 export async function restoreRelationships(
   trx: Transaction<Tables>,
@@ -75,14 +90,11 @@ export async function restoreRelationships(
 ): Promise<void> {
   const isRestored = (change: (typeof changes)[number]): change is typeof change & { before: Tlp } =>
     change.before !== null;
-  const gone = changes
-    .filter((change) => !isRestored(change))
-    .map(({ fromId, toId, type }) => ({ from_id: fromId, to_id: toId, type }));
-  await sql`
-    delete from relationship as r
-    using jsonb_to_recordset(${JSON.stringify(gone)}::jsonb) as x (from_id uuid, to_id uuid, type relationship_type)
-    where r.source_id = ${sourceId}::uuid and r.from_id = x.from_id and r.to_id = x.to_id and r.type = x.type
-  `.execute(trx);
+  await deleteRelationships(
+    trx,
+    sourceId,
+    changes.filter((change) => !isRestored(change)),
+  );
   const restored = changes
     .filter(isRestored)
     .map(({ before, ...ends }) => ({ ...ends, tlp: before, sourceId }));
