@@ -54,6 +54,13 @@ it('a plan does not hold after more commits than are recorded', () => {
   expect(commits.holds({ revision: 98, objectIds: ['a'] }, 99)).toBe(true);
 });
 
+it('a plan does not hold after a commit of the same import about the same record of the source', () => {
+  const commits = createOwnCommits();
+  commits.add({ previous: 4, revision: 5 }, { revision: 4, objectIds: ['a'], recordIds: ['indicator--1'] });
+  expect(commits.holds({ revision: 4, objectIds: ['b'], recordIds: ['indicator--2'] }, 5)).toBe(true);
+  expect(commits.holds({ revision: 4, objectIds: ['b'], recordIds: ['indicator--1'] }, 5)).toBe(false);
+});
+
 onEveryEngine((engine) => {
   let tipline: Harness;
   beforeAll(async () => {

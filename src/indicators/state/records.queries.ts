@@ -56,6 +56,7 @@ export async function findOtherHolders(
       from indicator_source as s, jsonb_array_elements(s.records) as record
       where s.indicator_number = (select number from indicator where id = other.id) and s.source_id = ${sourceId}::uuid
         and record ->> 'id' = other.record_id and record ->> 'statedAt' is not null
+      offset 0
     ) as said
     where other.withdrawn or said.hidden or said.stated_at <> other.stated_at
   `.execute(db);
