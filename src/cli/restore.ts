@@ -42,7 +42,9 @@ export function restoreCommand(): Command {
     .action(restore);
 }
 
-async function restore(path: string, options: RestoreOptions): Promise<void> {
+async function restore(given: string, options: RestoreOptions): Promise<void> {
+  // Where standard input is a socket, /dev/stdin cannot be opened.
+  const path = given === '/dev/stdin' ? '-' : given;
   const config = readConfig();
   const store = storeName(config);
   process.stderr.write(`Store: ${store}\n`);

@@ -165,6 +165,8 @@ export interface RelationshipRecord {
   from: string;
   to: string;
   tlp: Tlp | null;
+  /** Its own id in the source; absent: it has none. */
+  id?: string;
   /** How the source has withdrawn it, in words for a rejection; absent: it has not. */
   withdrawn?: string;
 }

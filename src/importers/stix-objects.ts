@@ -233,7 +233,8 @@ export function readRelationship(object: Fields, tlp: Tlp | null): RelationshipR
     ? 'indicates'
     : RELATIONSHIP_TYPES.find((name) => name === stated);
   if (type === undefined) return [];
-  const record = relationshipRecord(type, from, to, tlp);
+  const id = idOf(object, 'id');
+  const record = { ...relationshipRecord(type, from, to, tlp), ...(id !== null && { id }) };
   return [isRetired(object) ? { ...record, withdrawn: REVOKED } : record];
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -100,7 +101,31 @@ export async function importRelationships(
   return waiting;
 }
 
-/** Rejects a relationship with an end that is not known. */
+/**
+ * Keeps which relationships with ids an import states: a withdrawal of one must not withdraw another that joins the same objects, as
+ * stored relationships have no ids.
+ */
+export function createStatedIds() {
+  /** Digests of the ids by digests of the ends; NaN: of several ids. */
+  const ids = new Map<number, number>();
+  return {
+    add(record: RelationshipRecord): void {
+      if (record.id === undefined) return;
+      const [ends, id] = [digestOf(whereOf(record)), digestOf(record.id)];
+      ids.set(ends, (ids.get(ends) ?? id) === id ? id : Number.NaN);
+    },
+    /** Returns whether a relationship with another id joins the same objects. */
+    hasAnother(record: RelationshipRecord): boolean {
+      const id = ids.get(digestOf(whereOf(record)));
+      return id !== undefined && id !== digestOf(record.id ?? '');
+    },
+  };
+}
+
+/** Returns 52 bits of a digest, which a Map keeps in less memory than the text. */
+const digestOf = (text: string) => Number.parseInt(hash('sha256', text, 'hex').slice(0, 13), 16);
+
+/** Rejects a relationship with an end that is not known, or a withdrawal that is not carried out. */
 export function rejectDangling({ counts }: ImportContext, record: RelationshipRecord): void {
   counts.reject('relationship', record.withdrawn ?? 'an end is not known', whereOf(record));
 }

@@ -22,6 +22,7 @@ import { importEntities } from './import-entities.ts';
 import { type IndicatorPlan, importIndicators, planIndicators } from './import-indicators.ts';
 import {
   createPendingRelationships,
+  createStatedIds,
   importRelationships,
   type PendingRelationships,
   rejectDangling,
@@ -123,6 +124,7 @@ async function importAll(
   };
   const waiting = createPendingRelationships();
   const withdrawals = createPendingRelationships();
+  const statedIds = createStatedIds();
   const batchMs = readersWait ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
   const statistics = statisticsOf(context, oneConnection);
   const cleaner = pendingListCleaner(db, !context.dryRun && !readersWait);
@@ -134,7 +136,16 @@ async function importAll(
         continue;
       }
       const { importer, input } = file;
-      const parts = { batchMs, dryRunState, waiting, withdrawals, statistics, cleaner, oneConnection };
+      const parts = {
+        batchMs,
+        dryRunState,
+        waiting,
+        withdrawals,
+        statedIds,
+        statistics,
+        cleaner,
+        oneConnection,
+      };
       const write = batchWriter(context, options, parts);
       try {
         for await (const part of importer.read(input)) {
@@ -151,7 +162,7 @@ async function importAll(
       await write.end();
     }
     await resolvePending(context, waiting);
-    await resolvePending(context, withdrawals);
+    await resolvePending(context, withdrawals, statedIds.hasAnother);
     await cleaner.end();
     await statistics.end();
   } finally {
@@ -199,6 +210,7 @@ interface WriterParts {
   dryRunState: DryRun;
   waiting: PendingRelationships;
   withdrawals: PendingRelationships;
+  statedIds: ReturnType<typeof createStatedIds>;
   statistics: ReturnType<typeof statisticsOf>;
   cleaner: PendingListCleaner;
   oneConnection: boolean;
@@ -208,7 +220,7 @@ interface WriterParts {
 function batchWriter(
   context: ImportContext,
   { signal, readers: given }: Pick<ImportOptions, 'signal' | 'readers'>,
-  { batchMs, dryRunState, waiting, withdrawals, statistics, cleaner, oneConnection }: WriterParts,
+  { batchMs, dryRunState, waiting, withdrawals, statedIds, statistics, cleaner, oneConnection }: WriterParts,
 ) {
   const { db, dryRun } = context;
   const readers = given ?? { areServed: () => hasActiveReaders(db), yieldToReaders: delay };
@@ -221,6 +233,7 @@ function batchWriter(
     await importBatch(context, full, dryRunState, early);
     // A dry run writes no objects, so that the ends of relationships may be missing: it does not count relationships.
     if (!dryRun) {
+      full.relationships.forEach(statedIds.add);
       await waiting.add(await importRelationships(context, full.relationships));
       await withdrawals.add(full.withdrawals);
     }
@@ -268,10 +281,19 @@ function batchWriter(
   };
 }
 
-/** Imports pending relationships; those with an end that is still missing are rejected. */
-async function resolvePending(context: ImportContext, waiting: PendingRelationships): Promise<void> {
+/**
+ * Imports pending relationships; those with an end that is still missing are rejected.
+ * @param isRejected rejects others, too
+ */
+async function resolvePending(
+  context: ImportContext,
+  waiting: PendingRelationships,
+  isRejected: (record: RelationshipRecord) => boolean = () => false,
+): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
-    for (const record of await importRelationships(context, group)) rejectDangling(context, record);
+    const wanted = group.filter((record) => !isRejected(record));
+    const dangling = await importRelationships(context, wanted);
+    for (const record of [...group.filter(isRejected), ...dangling]) rejectDangling(context, record);
   }
 }
 

@@ -211,6 +211,7 @@ it.each([{ revoked: true }, { x_mitre_deprecated: true }])(
         from: 'indicator--1',
         to: 'malware--1',
         tlp: null,
+        id: stated.id,
         withdrawn: 'revoked by its source',
       },
     ]);
@@ -476,7 +477,14 @@ describe('STIX objects', () => {
     const creator = 'identity--1d5287ab-77c9-4e6d-a8d8-7b60c6bdc733';
     expect(await recordsOf(related)).toEqual([]);
     expect(await recordsOf({ ...related, created_by_ref: creator })).toEqual([
-      { kind: 'relationship', type: 'indicates', from: ends.source_ref, to: ends.target_ref, tlp: null },
+      {
+        kind: 'relationship',
+        type: 'indicates',
+        from: ends.source_ref,
+        to: ends.target_ref,
+        tlp: null,
+        id: related.id,
+      },
     ]);
   });
 
@@ -504,8 +512,9 @@ describe('STIX objects', () => {
 
   it.each(['indicates', 'attributed-to', 'uses'])('the relationship %s is imported', async (type) => {
     const fields = { relationship_type: type, source_ref: 'a--1', target_ref: 'b--2' };
-    expect(await recordsOf(object('relationship', fields))).toEqual([
-      { kind: 'relationship', type, from: 'a--1', to: 'b--2', tlp: null },
+    const stated = object('relationship', fields);
+    expect(await recordsOf(stated)).toEqual([
+      { kind: 'relationship', type, from: 'a--1', to: 'b--2', tlp: null, id: stated.id },
     ]);
   });
 

@@ -174,6 +174,22 @@ onEveryEngine((engine) => {
       }
     });
 
+    it('stays if the import states another one between the same objects, in any order', async () => {
+      const [gone, other] = [
+        { ...withdrawn, id: 'relationship--1' },
+        { ...link, id: 'relationship--2' },
+      ];
+      for (const records of [
+        [gone, indicator, actor, other],
+        [other, gone, actor, indicator, { ...link, id: 'relationship--1' }],
+      ]) {
+        expect(await countsOf(records)).toMatchObject({ rejected: 1, reasons: { [REVOKED]: 1 } });
+        expect(await actors()).toEqual(['Bear']);
+      }
+      expect(await countsOf([{ ...link, id: 'relationship--1' }, gone])).toMatchObject({ updated: 1 });
+      expect(await actors()).toEqual([]);
+    });
+
     it('stays if another source states it, and if it is above the ceiling of the account', async () => {
       await begin();
       expect(await countsOf([withdrawn], 'Other')).toMatchObject({ rejected: 1 });
