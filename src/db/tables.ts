@@ -164,6 +164,12 @@ export interface Tables {
     undone_by: string | null;
     undone_at: Date | null;
   };
+  record_withdrawal: {
+    source_id: string;
+    record_id: string;
+    stated_at: Date;
+    run: number;
+  };
   import_change: {
     object_id: string;
     run: number;

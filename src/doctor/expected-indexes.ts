@@ -121,6 +121,7 @@ export const INDEXES: readonly string[] = [
   'meta_pkey',
   'network_prefix_pkey',
   'provider_pkey',
+  'record_withdrawal_pkey',
   'relationship_change_number',
   'relationship_from',
   'relationship_pkey',

@@ -23,7 +23,7 @@ import {
   writeStatements,
 } from '../indicators/state/state.queries.ts';
 import { indicatorId } from '../model/identity.ts';
-import { isForDetection, latestRecords, markedRecords } from '../model/source-record.ts';
+import { isForDetection, latestRecords, markedRecords, type RecordVersion } from '../model/source-record.ts';
 import {
   compareTlp,
   mergeStatements,
@@ -48,8 +48,10 @@ import {
   ownVersion,
   replacedIndicators,
   statedVersions,
+  unheldWithdrawals,
   versionReplacer,
 } from './record-versions.ts';
+import { findWithdrawals, writeWithdrawals } from './withdrawals.queries.ts';
 
 /** The changes that a batch would make. */
 export interface IndicatorPlan {
@@ -60,6 +62,9 @@ export interface IndicatorPlan {
   addedStatements: ReturnType<typeof prepareStatements>;
   changedStatements: ReturnType<typeof prepareStatements>;
   externalIds: ExternalIdWrite[];
+  /** Withdrawals of records that no indicator holds, and how many of them are not stored yet. */
+  withdrawals: RecordVersion[];
+  newWithdrawals: number;
   outcomes: Outcome[];
   /** Ids of all indicators in the batch but those of rejected withdrawals, and of others that earlier versions of its records were about. */
   objectIds: string[];
@@ -90,6 +95,7 @@ export async function importIndicators(
     changesAnything,
     async (trx, planned, revision, keeper) => {
       await recordObjectChanges(trx, keeper, 'indicator', planned);
+      await writeWithdrawals(trx, keeper, planned.withdrawals);
       if (!changesAnything(planned)) return;
       if (!context.lastBatch.besideReaders) await deferIndexes(trx);
       await write(trx, planned, revision, now);
@@ -121,10 +127,11 @@ export async function planIndicators(
   const versions = records.map(ownVersion);
   const stated = statedVersions(versions, ids);
   const others = await findOtherHolders(db, source.id, stated);
+  const stored = { others, withdrawals: await findWithdrawals(db, source.id, [...stated.latest.keys()]) };
   const { existing: found, same } = await findStored(
     db,
     source,
-    { records, ids, objectIds, changeable: changeableIndicators(stated, others) },
+    { records, ids, objectIds, changeable: changeableIndicators(stated, stored) },
     lastBatch,
     dryRun ? dryRunState : null,
   );
@@ -148,7 +155,7 @@ export async function planIndicators(
     changed.add(id);
     if (isRewritten) rewritten.add(id);
   }
-  const replaceEarlier = versionReplacer(stated, others, {
+  const replaceEarlier = versionReplacer(stated, stored, {
     find(id) {
       const statement = known.get(id)?.statements.get(source.id);
       return statement && !isAbove(statement.tlp) ? statement : undefined;
@@ -187,15 +194,24 @@ export async function planIndicators(
     change(id, current, after, !isShownSame);
     return isNew ? 'new' : 'updated';
   });
+  const withdrawals = unheldWithdrawals(
+    stated,
+    stored,
+    (id) => known.get(id)?.statements.get(source.id)?.records ?? [],
+  );
   return {
     revision,
+    withdrawals,
+    newWithdrawals: withdrawals.filter(
+      ({ id, statedAt }) => (stored.withdrawals.get(id)?.statedAt ?? '') < statedAt,
+    ).length,
     ...writesFor({ changed, added, rewritten, existing }, known, source, matcher, now),
     externalIds,
     outcomes,
     objectIds: [
       ...new Set([
         ...ids.filter((_, n) => outcomes[n] !== 'withdrawn'),
-        ...replacedIndicators(stated, others),
+        ...replacedIndicators(stated, stored),
       ]),
     ],
     recordIds: [...stated.latest.keys()],
@@ -385,8 +401,8 @@ function laterOf(a: Date | null, b: Date): Date {
   return a && a > b ? a : b;
 }
 
-function changesAnything({ changed, externalIds }: IndicatorPlan): boolean {
-  return changed.length > 0 || externalIds.length > 0;
+function changesAnything({ changed, externalIds, newWithdrawals }: IndicatorPlan): boolean {
+  return changed.length > 0 || externalIds.length > 0 || newWithdrawals > 0;
 }
 
 async function write(

@@ -1,6 +1,6 @@
 import type { IndicatorRecord } from '../importers/importer.ts';
 import type { RecordHolder } from '../indicators/state/records.queries.ts';
-import { laterVersion, type RecordVersion, versionAmong } from '../model/source-record.ts';
+import { laterVersion, type RecordVersion, type SourceRecord, versionAmong } from '../model/source-record.ts';
 import { type Statement, withLatest } from '../model/statement.ts';
 
 /**
@@ -22,6 +22,14 @@ export interface StatedVersions {
   indicators: ReadonlyMap<string, ReadonlySet<string>>;
   /** The ids of the records of which the batch has several versions. */
   changing: ReadonlySet<string>;
+}
+
+/** What is stored of these records. */
+export interface StoredVersions {
+  /** The indicators that hold them, other than those that are stated with them now. */
+  others: readonly RecordHolder[];
+  /** Their withdrawals that no indicator holds, by the ids of the records. */
+  withdrawals: ReadonlyMap<string, RecordVersion>;
 }
 
 /** @param ids the id of the indicator of each version */
@@ -58,7 +66,7 @@ interface PlannedStatements<S> {
  */
 export function versionReplacer<S extends Statement>(
   { indicators }: StatedVersions,
-  others: readonly RecordHolder[],
+  { others, withdrawals }: StoredVersions,
   { find, change }: PlannedStatements<S>,
 ): (version: RecordVersion, about: string) => RecordVersion {
   const holders = new Map([...indicators].map(([recordId, ids]) => [recordId, [...ids]]));
@@ -67,11 +75,16 @@ export function versionReplacer<S extends Statement>(
   return (version, about) => {
     const held = holders.get(version.id) ?? [];
     const before = latest.get(version.id);
-    const stored = () => held.flatMap((id) => versionAmong(find(id)?.records ?? [], version.id) ?? []);
-    const after = (before ? [before] : stored()).reduce(laterVersion, version);
+    const stored = () => [
+      ...held.flatMap((id) => versionAmong(find(id)?.records ?? [], version.id) ?? []),
+      withdrawals.get(version.id) ?? version,
+    ];
+    const after = before ? laterVersion(before, version) : stored().reduce(laterVersion, version);
     latest.set(version.id, after);
-    const others = before && laterVersion(before, after) === before ? [] : held.filter((id) => id !== about);
-    for (const id of others) {
+    // All of them have been compared with this version already.
+    if (after === before) return after;
+    for (const id of held) {
+      if (id === about) continue;
       const statement = find(id);
       const changed = statement && withLatest(statement, after);
       if (changed && changed !== statement) change(id, changed);
@@ -83,15 +96,32 @@ export function versionReplacer<S extends Statement>(
 /** Returns the ids of the indicators whose stored statement may change although it is stated again. */
 export function changeableIndicators(
   { indicators, changing }: StatedVersions,
-  others: readonly RecordHolder[],
+  { others, withdrawals }: StoredVersions,
 ): ReadonlySet<string> {
-  const records = new Set([...changing, ...others.map(({ recordId }) => recordId)]);
+  const records = new Set([...changing, ...others.map(({ recordId }) => recordId), ...withdrawals.keys()]);
   return new Set([...records].flatMap((record) => [...(indicators.get(record) ?? [])]));
 }
 
 /** Returns the ids of the indicators that earlier versions of the records were about, whether or not they are replaced already. */
-export function replacedIndicators({ latest }: StatedVersions, others: readonly RecordHolder[]): string[] {
+export function replacedIndicators({ latest }: StatedVersions, { others }: StoredVersions): string[] {
   return others.flatMap(({ recordId, id, statedAt }) =>
     statedAt <= (latest.get(recordId)?.statedAt ?? '') ? id : [],
+  );
+}
+
+/**
+ * Returns the withdrawals that no indicator holds, of which an older version of the record may still be imported.
+ * @param recordsOf the records of the source about an indicator
+ */
+export function unheldWithdrawals(
+  { latest, indicators }: StatedVersions,
+  { others }: StoredVersions,
+  recordsOf: (indicatorId: string) => readonly SourceRecord[],
+): RecordVersion[] {
+  const held = new Set(others.map(({ recordId }) => recordId));
+  const isHeld = (recordId: string) => (indicatorId: string) =>
+    recordsOf(indicatorId).some(({ id }) => id === recordId);
+  return [...latest.values()].filter(
+    ({ id, withdrawn }) => withdrawn && !held.has(id) && ![...(indicators.get(id) ?? [])].some(isHeld(id)),
   );
 }

@@ -19,6 +19,7 @@ import {
   restore,
 } from './restore.service.ts';
 import { beginUndo, endUndo, unfinishedUndos } from './undo.queries.ts';
+import { deleteWithdrawals } from './withdrawals.queries.ts';
 
 /** Thrown when an import cannot be undone; the message states the reason. */
 export class UndoError extends Error {
@@ -102,6 +103,9 @@ export async function runPendingUndos(db: Db, carryOut: RestoreOptions): Promise
     const run = await findRun(db, id);
     if (!run) continue;
     await expandBatches(db, { name: run.source });
-    if (await restore(db, undoRestoration(run), carryOut)) await endUndo(db, id, carryOut.now());
+    if (!(await restore(db, undoRestoration(run), carryOut))) continue;
+    const undone = await findUndone(db, run);
+    if (undone) await deleteWithdrawals(db, sourceId(run.source), undone.number);
+    await endUndo(db, id, carryOut.now());
   }
 }

@@ -115,8 +115,7 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
 }
 
 /**
- * Returns the statement of a source that withdraws a record; null: it has made none that can be withdrawn. A record that is not
- * stored is stored as withdrawn, so that an older file does not add it.
+ * Returns the statement of a source that withdraws a record; null: it does not have the record.
  * @param isWhole whether the record is all that the source states about the indicator
  */
 export function withoutRecord(
@@ -128,7 +127,7 @@ export function withoutRecord(
     return (before.statedAt ?? statedAt) > statedAt
       ? before
       : { ...before, statedAt, expiresAt: statedAt, records: [] };
-  if (before.records.length === 0) return null;
+  if (!before.records.some((record) => record.id === id)) return null;
   return withRecords(
     before,
     mergeRecords(before.records, [{ id, statedAt: statedAt.toISOString(), withdrawn: true }]),

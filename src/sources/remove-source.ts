@@ -11,6 +11,7 @@ import {
   restore,
 } from '../imports/restore.service.ts';
 import { countStatedRelationships, findStatedIds, findStatedRelationships } from '../imports/undo.queries.ts';
+import { deleteWithdrawals } from '../imports/withdrawals.queries.ts';
 import { beginRemoval, endRemoval, unfinishedRemovals } from './feeds.queries.ts';
 import type { StoredSource } from './source-settings.ts';
 import { SourceError } from './sources.service.ts';
@@ -72,6 +73,7 @@ export async function startRemoval(db: Db, source: StoredSource, by: AuditActor)
 export async function runPendingRemovals(db: Db, carryOut: RestoreOptions): Promise<void> {
   for (const source of await unfinishedRemovals(db)) {
     if (!(await restore(db, removing(source), carryOut))) return;
+    await deleteWithdrawals(db, source.id, null);
     await endRemoval(db, source.id);
     await dropUnusedSource(db, source.id, null);
   }

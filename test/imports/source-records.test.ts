@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Importer, ImportRecord } from '../../src/importers/importer.ts';
 import { mispImporter } from '../../src/importers/misp.ts';
@@ -336,6 +337,68 @@ onEveryEngine((engine) => {
       expect(await isListed()).toBe(false);
     });
 
+    it.each(WAYS)(
+      'is not listed if an older file in %s is read after the withdrawal',
+      async (_, record, reason) => {
+        const state = () =>
+          sql`select (select count(*) from indicator) as rows, (select count(*) from external_id where entity_kind = 'indicator') as ids`.execute(
+            harness.db,
+          );
+        const before = (await state()).rows;
+        expect(outcomes(await harness.load(await record(200, 1, true)))).toMatchObject({
+          rejected: 1,
+          reasons: { [reason]: 1 },
+        });
+        expect((await state()).rows).toEqual(before);
+        const taken = await revision();
+        await harness.load(await record(200, 1, true));
+        expect(await revision()).toBe(taken);
+        expect(outcomes(await harness.load(await record(200, 0, false)))).toMatchObject({ new: 1 });
+        expect(await isListed()).toBe(false);
+        await harness.load([indicatorRecord('DOMAIN', 'evil.example')], 'Other');
+        await harness.load(await record(200, 0, false), 'Other');
+        expect(await isListed()).toBe(true);
+        await harness.load(await record(200, 2, false));
+        expect((await contextOf('DOMAIN', 'evil.example')).records).toHaveLength(2);
+      },
+    );
+
+    it.each(WAYS)(
+      'is listed if the withdrawal in %s was undone before an older file is read',
+      async (_, record) => {
+        const ids = [];
+        for (let n = 0; n < 2; n++) ids.push(await harness.loadRun(await record(200, 1, true), 'A'));
+        const undo = async (id = '') => {
+          await startUndo(harness.db, id, BY);
+          await runPendingUndos(harness.db, { now: () => NOW });
+        };
+        await undo(ids[0]);
+        const older = await harness.loadRun(await record(200, 0, false), 'A');
+        expect(await isListed()).toBe(false);
+        await undo(older);
+        await undo(ids[1]);
+        await harness.loadRun(await record(200, 0, false), 'A');
+        expect(await isListed()).toBe(true);
+      },
+    );
+
+    it('is listed if the source was removed before an older file is read', async () => {
+      await harness.load(await revoked(200, 1, true), 'A');
+      await startRemoval(harness.db, await requireSource(harness.db, 'A'), BY);
+      await runPendingRemovals(harness.db, { now: () => NOW });
+      await harness.load(await revoked(200, 0, false), 'A');
+      expect(await isListed()).toBe(true);
+    });
+
+    it('is not listed if an older file follows the withdrawal by more than a batch', async () => {
+      const others = Array.from({ length: 1_200 }, (_, n) =>
+        indicatorRecord('DOMAIN', `d${n}.test-feed.net`),
+      );
+      const file = [...(await revoked(200, 1, true)), ...others, ...(await revoked(200, 0, false))];
+      await harness.load(file);
+      expect(await isListed()).toBe(false);
+    });
+
     it('stays where there were more records than are stored', async () => {
       const count = MAX_RECORDS + 1;
       const all = (day: number, isRevoked: boolean) =>
@@ -483,8 +546,7 @@ onEveryEngine((engine) => {
         await version(200, 1, [RIGHT]),
         await version(200, 2, [RIGHT], true),
       ];
-      // A withdrawal that is read first is dropped.
-      for (const order of ORDERS.filter(([first]) => first !== 2)) {
+      for (const order of ORDERS) {
         for (const at of order) await harness.load(versions[at] ?? [], order.join());
         expect([order, await listed()]).toEqual([order, []]);
       }

@@ -25,7 +25,7 @@ onEveryEngine((engine) => {
 
   async function clear(): Promise<void> {
     tipline.clock.now = NOW;
-    await sql`truncate actor, campaign, technique, software, report, relationship, external_id, import_run, import_change, import_batch,
+    await sql`truncate actor, campaign, technique, software, report, relationship, external_id, import_run, import_change, import_batch, record_withdrawal,
       import_relationship_change`.execute(tipline.db);
     await sql`truncate indicator, indicator_source cascade`.execute(tipline.db);
     await sql`delete from source`.execute(tipline.db);
@@ -412,8 +412,19 @@ const statements = fc.record({
         confidence: fc.constantFrom(null, 10, 90),
         tags: fc.subarray(['x', 'y', 'z']),
         expiresAt: fc.constantFrom(null, new Date('2026-01-02T00:00:00Z'), new Date('2027-01-01T00:00:00Z')),
+        id: fc.constantFrom(null, 'indicator--1', 'indicator--2'),
+        isWithdrawn: fc.boolean(),
       })
-      .map(({ type, value, ...fields }) => indicatorRecord(type, value, fields)),
+      .map(({ type, value, id, isWithdrawn, ...fields }) =>
+        indicatorRecord(type, value, {
+          ...fields,
+          ...(id && {
+            externalIds: [id],
+            records: [{ id, ...(fields.statedAt && { statedAt: fields.statedAt.toISOString() }) }],
+            ...(isWithdrawn && { withdrawn: 'withdrawn by its source' }),
+          }),
+        }),
+      ),
     { minLength: 1, maxLength: 4 },
   ),
 });

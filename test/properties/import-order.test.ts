@@ -85,9 +85,10 @@ const aboutVersions = fc
       minLength: 1,
       maxLength: 2,
     }),
+    isWithdrawn: fc.boolean(),
     fields: fc.record({ tags, tlp: maybe(tlp), forDetection: fc.boolean() }),
   })
-  .map(({ source: from, id, statedAt, values, fields }) =>
+  .map(({ source: from, id, statedAt, values, isWithdrawn, fields }) =>
     values.map((value) => ({
       source: from,
       record: indicatorRecord('FILENAME', value, {
@@ -95,6 +96,7 @@ const aboutVersions = fc
         externalIds: [id],
         statedAt: new Date(statedAt),
         records: [{ id, statedAt }],
+        ...(isWithdrawn && { withdrawn: 'withdrawn by its source' }),
       }),
     })),
   );
@@ -324,7 +326,7 @@ onEveryEngine((engine) => {
   });
 
   async function clear(): Promise<void> {
-    await sql`truncate enrichment, enrichment_request, whitelist_hit, indicator_source, indicator, actor, campaign, report, relationship, external_id`.execute(
+    await sql`truncate enrichment, enrichment_request, whitelist_hit, indicator_source, indicator, actor, campaign, report, relationship, external_id, record_withdrawal`.execute(
       harness.db,
     );
   }
