@@ -95,7 +95,7 @@ class Others(unittest.TestCase):
         for arguments, env, code, message in (
             (["list", "actors"], {"TIPLINE_KEY": ""}, 2, "TIPLINE_KEY must be set to an API key."),
             (["list", "actors"], {"TIPLINE_KEY": "wrong"}, 1, "401: The API key is not valid."),
-            (["list", "actors", "colour=red"], {}, 2, "with one of the names pageSize, active."),
+            (["list", "actors", "colour=red"], {}, 2, "with one of the names pageSize, active, q, uses."),
             (["list", "actors", "--colour"], {}, 2, "unrecognized arguments: --colour"),
             (["list", "actors"], {"TIPLINE_SERVER": "example.org"}, 2, "url must begin with http:// or https://."),
             (["export", "pdf"], {}, 1, "404: There is no such format."),
