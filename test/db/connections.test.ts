@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest';
+import pg from 'pg';
+import { expect, inject, it } from 'vitest';
+import { connectionTo } from '../../src/db/postgres/postgres.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { until } from '../support/processes.ts';
 
@@ -30,4 +32,18 @@ onEveryEngine((engine) => {
     await close();
     expect(connectionStats).toBeNull();
   });
+});
+
+it
+  .skipIf(inject('postgresUrl') === null)
+  .each([
+    '?application_name=soc',
+    '?application_name=soc&connect_timeout=5',
+    '?connect_timeout=5&application_name=soc',
+  ])('has the name by which Tipline finds its connections, not that of a URL with %s', async (query) => {
+  const client = new pg.Client(connectionTo(`${inject('postgresUrl')}${query}`, 'tipline'));
+  await client.connect();
+  const { rows } = await client.query('show application_name');
+  await client.end();
+  expect(rows).toEqual([{ application_name: 'tipline' }]);
 });

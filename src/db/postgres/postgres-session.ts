@@ -4,7 +4,7 @@ import { CopyIn } from '../copy-in.ts';
 import { copyOut } from '../copy-out.ts';
 import { COPY_SETTINGS, type Session, singleConnection } from '../session.ts';
 import { connectionLease } from './engine.ts';
-import { POSTGRES_TYPES } from './postgres.ts';
+import { connectionTo } from './postgres.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -14,11 +14,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
  */
 export async function openPostgresSession(url: string, name: string): Promise<Session> {
   const client = new pg.Client({
-    connectionString: url,
-    types: POSTGRES_TYPES,
-    application_name: name,
+    ...connectionTo(url, name),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
   });
   // A connection that breaks fails the statement in progress.
   client.on('error', () => {});

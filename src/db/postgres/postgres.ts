@@ -13,7 +13,7 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
 /** Parses types as the embedded engine does: counts and revisions are numbers, exact to 2^53. */
-export const POSTGRES_TYPES = new pg.TypeOverrides();
+const POSTGRES_TYPES = new pg.TypeOverrides();
 POSTGRES_TYPES.setTypeParser(INT8, Number);
 POSTGRES_TYPES.setTypeParser(TIMESTAMPTZ, 'text', parseTimestamp);
 
@@ -31,15 +31,25 @@ export interface PostgresOptions {
   onCommit?: () => void;
 }
 
+/**
+ * Returns the settings of a connection.
+ * @param name by which Tipline finds its own connections in pg_stat_activity: one in the URL is ignored
+ */
+export function connectionTo(url: string, name: string): pg.ClientConfig {
+  return {
+    connectionString: url.replace(/(?<=[?&])application_name=[^&]*&?/g, ''),
+    application_name: name,
+    types: POSTGRES_TYPES,
+    keepAlive: true,
+  };
+}
+
 /** Opens the pool of connections; it connects on demand. */
 export function openPool(options: PostgresOptions): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: options.url,
+    ...connectionTo(options.url, 'tipline'),
     max: options.maxConnections,
-    types: POSTGRES_TYPES,
-    application_name: 'tipline',
     connectionTimeoutMillis: 5_000,
-    keepAlive: true,
     ...(options.noTimeout ? {} : REQUEST_TIMEOUTS),
   });
   // An idle connection that breaks must not end the process; the next query opens another.
@@ -94,12 +104,9 @@ export function revisionReader(
   };
   const connect = async () => {
     const fresh = new pg.Client({
-      connectionString: url,
-      types: POSTGRES_TYPES,
-      application_name: REVISION_READER_NAME,
+      ...connectionTo(url, REVISION_READER_NAME),
       connectionTimeoutMillis: ASK_TIMEOUT_MS,
       query_timeout: ASK_TIMEOUT_MS,
-      keepAlive: true,
     });
     fresh.on('error', () => drop(fresh));
     await fresh.connect();
