@@ -50,6 +50,14 @@ export function url(...protocols: string[]): Kind<string> {
   };
 }
 
+/** A URL of Redis, whose path is the number of a database or missing. */
+export const redisUrl: Kind<string> = {
+  allowed: 'redis://HOST:PORT or rediss://HOST:PORT, perhaps with the number of a database: /0',
+  isSecret: true,
+  parse: (text) =>
+    isUrlOf(['redis:', 'rediss:'], text) && /^\/?\d*$/.test(new URL(text).pathname) ? text : null,
+};
+
 /** URLs separated by commas or blanks. Only a separator before a scheme counts: a password may contain commas. */
 export function urls(...protocols: string[]): Kind<string[]> {
   return {

@@ -7,6 +7,7 @@ import {
   networks,
   oneOf,
   onOrOff,
+  redisUrl,
   secret,
   url,
   urls,
@@ -57,7 +58,7 @@ export const SETTINGS = {
     example: 'postgres://user:password@host2/database',
     meaning: 'streaming replicas that serve reads while their lag is within bounds; comma-separated',
   }),
-  redisUrl: setting('REDIS_URL', url('redis:', 'rediss:'), {
+  redisUrl: setting('REDIS_URL', redisUrl, {
     without: 'embedded',
     example: 'redis://host:6379',
     meaning: 'Redis or Valkey, single or cluster; `rediss://…` for TLS',

@@ -53,6 +53,13 @@ describe('an invalid configuration', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('PORT must be') });
   });
 
+  it('includes a URL of Redis with another path than the number of a database', () => {
+    const read = (url: string) => () => readConfig({ env: { REDIS_URL: url }, envFile: '' });
+    for (const url of ['redis://127.0.0.1', 'redis://127.0.0.1:6379/', 'rediss://user:word@127.0.0.1:6379/2'])
+      expect(read(url)).not.toThrow();
+    expect(read('redis://127.0.0.1:6379/cache')).toThrow('REDIS_URL must be redis://HOST:PORT');
+  });
+
   it('includes replicas without DATABASE_URL', async () => {
     const { code, stderr } = await run(['keys', 'list'], {
       env: { DATABASE_REPLICA_URLS: 'postgres://127.0.0.1/x' },
