@@ -7,10 +7,10 @@ import { Writable } from 'node:stream';
  * @returns an empty text for the end of the input (Ctrl-D)
  */
 export async function readHidden(prompt: string): Promise<string> {
-  // Standard output may be the result of the command.
-  process.stderr.write(prompt);
   const nowhere = new Writable({ write: (_piece, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 });
+  // Once the terminal shows nothing any more. Standard output may be the result of the command.
+  process.stderr.write(prompt);
   let answer = '';
   terminal.once('line', (line) => {
     answer = line;

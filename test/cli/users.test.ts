@@ -99,7 +99,8 @@ describe('tipline users, beside a running server', () => {
       email: string;
       role: string;
     }[];
-    expect(users.map(({ email, role }) => [email, role])).toEqual([
+    const others = users.filter(({ email }) => email !== 'typed@example.org');
+    expect(others.map(({ email, role }) => [email, role])).toEqual([
       ['a@example.org', 'analyst'],
       ['admin@example.org', 'administrator'],
     ]);
