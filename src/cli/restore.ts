@@ -103,7 +103,7 @@ async function load(
 /** Writes the secret of a backup to a new file. @throws {UsageError} when there is no secret, or such a file already */
 async function writeSecret(path: string, secret: string | null): Promise<void> {
   if (secret === null) throw new UsageError('The backup does not contain the secret (--write-secret).');
-  await writeFile(path, `${secret}\n`, { mode: 0o600, flag: 'wx' }).catch(async (error) => {
+  await writeFile(path, `${secret}\n`, { mode: 0o600, flag: 'wx', flush: true }).catch(async (error) => {
     if (error.code === 'EEXIST') throw new UsageError(`${path} exists already (--write-secret).`);
     await deleteSecret(path);
     throw error;
