@@ -42,7 +42,8 @@ export async function changes(databaseUrl) {
     '--query',
     `limit=${LIMIT}`,
   );
-  const database = new pg.Client({ connectionString: databaseUrl });
+  // As on the product's connections: the plans of triggers look too expensive to PostgreSQL to be interpreted.
+  const database = new pg.Client({ connectionString: databaseUrl, options: '-c jit=off' });
   await database.connect();
   await spreadRevisions(database);
   const tipline = await servers.startTiplineProcess(databaseUrl);

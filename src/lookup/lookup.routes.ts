@@ -129,7 +129,10 @@ async function valuesOf(body: { values: string[] } | string, extract: boolean): 
   return values;
 }
 
-/** Yields the results of a batch of values at a time, each as of its own instant: a client may read slowly. */
+/**
+ * Yields the results of a batch of values at a time, each as of its own instant: a client may read slowly. The next batch is looked up
+ * while one is sent.
+ */
 async function* resultsOf(
   { source, clock }: Options,
   { tlpCeiling }: Principal,
@@ -137,11 +140,20 @@ async function* resultsOf(
   filters: LookupFilters,
   separator: string,
 ): AsyncGenerator<string, undefined> {
-  for (let start = 0; start < values.length; start += BATCH) {
+  const begin = (start: number) => {
     const batch = values.slice(start, start + BATCH);
-    const principal = { tlpCeiling, now: clock() };
-    yield await lookUpTexts(source, principal, batch, filters, separator);
+    const results = lookUpTexts(source, { tlpCeiling, now: clock() }, batch, filters, separator);
+    // An error is that of its turn, unless the client has gone away before.
+    results.catch(() => {});
+    return results;
+  };
+  let next = begin(0);
+  for (let start = BATCH; start < values.length; start += BATCH) {
+    const results = await next;
+    next = begin(start);
+    yield results;
   }
+  yield await next;
 }
 
 async function* json(batches: AsyncIterable<string>): AsyncGenerator<string> {
