@@ -52,7 +52,7 @@ export async function openJobs(
           } catch (error) {
             // pg-boss's statements begin transactions of their own: a failed one must not stay open, with its
             // locks, in the pool.
-            await connection.executeQuery(CompiledQuery.raw('rollback'));
+            await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => {});
             throw error;
           }
         }),

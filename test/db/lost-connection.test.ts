@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import Fastify from 'fastify';
-import { sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
+import { postgresDialect } from '../../src/db/postgres/postgres.ts';
 import { registerErrorHandler } from '../../src/http/error-handler.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { signedIn } from '../app/browser.ts';
@@ -84,4 +85,18 @@ describe('the error of a lost database', () => {
     expect({ statusCode, retryAfter: headers['retry-after'] }).toEqual({ statusCode: 503, retryAfter: '5' });
     await app.close();
   });
+});
+
+it.skipIf(!url)('a connection whose statements get no answer in time is used by nobody else', async () => {
+  const pool = new pg.Pool({ connectionString: url ?? '', max: 1, query_timeout: 100 });
+  const db = new Kysely<unknown>({
+    dialect: postgresDialect({ url: '', maxConnections: 1, onIdleError() {} }, pool),
+  });
+  const backend = async () => (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows;
+  const before = await backend();
+  // The rollback, which waits for the statement, is given up with it: the transaction is still open.
+  const hanging = db.transaction().execute((trx) => sql`select pg_sleep(1)`.execute(trx));
+  await expect(hanging).rejects.toThrow('timeout');
+  expect(await backend()).not.toEqual(before);
+  await db.destroy();
 });

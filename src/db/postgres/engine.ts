@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type pg from 'pg';
+import pg from 'pg';
 import { CopyCursor } from '../copy-out.ts';
 import { type Engine, type Lease, type Preparation, RawRow } from '../database.ts';
 
@@ -25,7 +25,22 @@ export function connectionLease(client: pg.Client): Omit<Lease, 'release'> {
 }
 
 function leaseOf(client: pg.PoolClient, statements: PreparedStatements): Lease {
-  return { release: async () => client.release(), ...statementsOf(client, statements) };
+  // pg gives a statement up after its time limit, and does not send those that wait for it, such as the rollback: the next user of
+  // the connection would be in the same transaction.
+  let isUncertain = false;
+  const { query, stream } = statementsOf(client, statements);
+  return {
+    release: async () => client.release(isUncertain),
+    async query(...statement) {
+      try {
+        return await query(...statement);
+      } catch (error) {
+        if (!(error instanceof pg.DatabaseError)) isUncertain = true;
+        throw error;
+      }
+    },
+    ...(stream && { stream }),
+  };
 }
 
 function statementsOf(client: pg.ClientBase, statements: PreparedStatements): Omit<Lease, 'release'> {
