@@ -1,13 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { refangText } from '../model/refang.ts';
+import { MAX_LENGTH } from '../model/text.ts';
 import { readValue } from './candidates.ts';
 
 /** Of Markdown's links, `](` separates the text from the URL. */
-const BETWEEN = /[\s"'`<>|“”‘’«»]+|\]\(|[,;](?=[a-z]{2,5}:\/\/)/iu;
+const BETWEEN = /[\s"'`<>|“”‘’«»]+|\]\(|[,;](?=[a-z]{2,5}:\/\/)/giu;
+/** Values are separated from each other and from their names; then, as logs write `DIRECT/203.0.113.7`, from more. */
+const WITHIN = [/[,;=()[\]{}]+/, /\/+/, /:+/];
 /** Not the colon of a URL. */
-const WITHIN_URL = /(?::(?!\/\/)|[,;=()[\]{}])+/;
-/** Logs write `DIRECT/203.0.113.7`. */
-const WITHIN = /[:/,;=()[\]{}]+/;
+const WITHIN_URL = [/[,;=()[\]{}]+/, /:(?!\/\/)/];
 /** Every observable contains one of these; most words of a text do not. */
 const LIKELY = /[\d.:@/\\]/;
 /** Numbers, dates and times. */
@@ -15,14 +16,15 @@ const NUMERIC = /^[\d.,:+/-]+$/;
 /** The only observables that may have nothing but digits and punctuation: addresses, networks and hashes. */
 const NUMERIC_OBSERVABLE = /\d\.\d{1,3}\.\d{1,3}\.\d|:\d*:\d*:|::|\d{32}/;
 
-/** Words that are read before other requests get their turn. */
-const WORDS_AT_ONCE = 1_000;
+/** Words, and parts of words, that are read before other requests get their turn. */
+const PARTS_AT_ONCE = 1_000;
 
 /**
  * Finds the observables in a text such as a report or an e-mail, plain or defanged, each once, in their order. File names
  * and words are not taken for domains, because domains need a known public suffix.
+ * @param most if there are more, the rest of the text is not read
  */
-export async function extractValues(text: string): Promise<string[]> {
+export async function extractValues(text: string, most = Number.POSITIVE_INFINITY): Promise<string[]> {
   const found = new Map<string, string>();
   const take = (part: string): boolean => {
     const read = isLikely(part) ? readValue(part) : null;
@@ -31,15 +33,40 @@ export async function extractValues(text: string): Promise<string[]> {
     if (!found.has(key)) found.set(key, part);
     return true;
   };
-  for (const [index, word] of refangText(text).split(BETWEEN).entries()) {
-    if (index % WORDS_AT_ONCE === WORDS_AT_ONCE - 1) await setImmediate();
-    if (!LIKELY.test(word)) continue;
-    const trimmed = withoutPunctuation(word);
-    if (take(trimmed)) continue;
-    const parts = trimmed.split(trimmed.includes('://') ? WITHIN_URL : WITHIN);
-    if (parts.length > 1) for (const part of parts) take(withoutPunctuation(part));
-  }
+  let parts = 0;
+  for (const word of wordsOf(refangText(text)))
+    for (const _ of partsOf(word, word.includes('://') ? WITHIN_URL : WITHIN, take)) {
+      if (found.size > most) return [...found.values()];
+      if (++parts % PARTS_AT_ONCE === 0) await setImmediate();
+    }
   return [...found.values()];
+}
+
+function* wordsOf(text: string): Generator<string> {
+  let start = 0;
+  for (const { 0: between, index } of text.matchAll(BETWEEN)) {
+    yield text.slice(start, index);
+    start = index + between.length;
+  }
+  yield text.slice(start);
+}
+
+/** Takes a word or, if it is no observable, its parts between separators, one after the other. Yields before each that is read. */
+function* partsOf(
+  word: string,
+  separators: readonly RegExp[],
+  take: (part: string) => boolean,
+): Generator<void> {
+  yield;
+  if (!LIKELY.test(word)) return;
+  const part = word.length > MAX_LENGTH ? word : withoutPunctuation(word);
+  if (take(part)) return;
+  for (const [index, separator] of separators.entries()) {
+    const inner = part.split(separator);
+    if (inner.length === 1) continue;
+    for (const each of inner) yield* partsOf(each, separators.slice(index + 1), take);
+    return;
+  }
 }
 
 const isLikely = (part: string): boolean =>

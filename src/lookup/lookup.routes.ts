@@ -119,12 +119,12 @@ const linesOf = (text: string) =>
 /** @throws {ApiError} when there are no values, or too many */
 async function valuesOf(body: { values: string[] } | string, extract: boolean): Promise<string[]> {
   const texts = typeof body === 'string' ? linesOf(body) : body.values;
-  const values = extract ? await extractValues(texts.join('\n')) : texts;
+  const values = extract ? await extractValues(texts.join('\n'), MAX_BULK_VALUES) : texts;
   if (texts.length === 0) throw new ApiError('bad_request', 'The body has no values.');
   if (values.length > MAX_BULK_VALUES)
     throw new ApiError(
       'bad_request',
-      `The body has ${values.length} values; the maximum is ${MAX_BULK_VALUES}.`,
+      `The body has ${extract ? `more than ${MAX_BULK_VALUES}` : values.length} values; the maximum is ${MAX_BULK_VALUES}.`,
     );
   return values;
 }

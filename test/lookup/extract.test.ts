@@ -42,6 +42,15 @@ describe('the observables in a text', () => {
       ['IPV4 203.0.113.0/24', 'IPV4 203.0.113.7', 'IPV6 2001::1'],
     ],
     [`${'1'.repeat(32)} ${'1'.repeat(31)}`, [`MD5 ${'1'.repeat(32)}`]],
+    ['2001:db8::1,2001:db8::2', ['IPV6 2001:db8::1', 'IPV6 2001:db8::2']],
+    ['src=2001:db8::1;dst=10.0.0.1', ['IPV6 2001:db8::1', 'IPV4 10.0.0.1']],
+    ['[2001:db8::1]:443 addr=2001:db8::2', ['IPV6 2001:db8::1', 'IPV6 2001:db8::2']],
+    [
+      '10.0.0.0/8,10.1.0.0/16,2001:db8:1::/48',
+      ['IPV4 10.0.0.0/8', 'IPV4 10.1.0.0/16', 'IPV6 2001:db8:1::/48'],
+    ],
+    ['10.1.2.3/16;2001:db8::1/64', ['IPV4 10.1.2.3', 'IPV6 2001:db8::1']],
+    ['src=2001:db8::1;url:http://evil.com/a', ['IPV6 2001:db8::1', 'URL http://evil.com/a']],
     ['', []],
   ])('of %j', async (text, expected) => {
     expect(await found(text)).toEqual(expected);
@@ -52,5 +61,19 @@ describe('the observables in a text', () => {
     expect(await found(names.map((name) => `then ${name.replaceAll('.', '[.]')},`).join(' '))).toEqual(
       names.map((name) => `DOMAIN ${name}`),
     );
+  });
+
+  it('let other requests have their turn, also within a word', async () => {
+    const names = Array.from({ length: 20_000 }, (_, n) => `host${n}.evil.com`);
+    let turns = 0;
+    const timer = setInterval(() => turns++);
+    expect(await extractValues(names.join(','))).toEqual(names);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('are read up to a number of them', async () => {
+    const names = Array.from({ length: 100 }, (_, n) => `host${n}.evil.com`);
+    expect((await extractValues(names.join(','), 10)).length).toBe(11);
   });
 });
