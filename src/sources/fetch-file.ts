@@ -70,7 +70,7 @@ export async function downloadOne(
   });
   if (download.status !== 304 && download.status !== 200)
     throw new FeedRunError(
-      statusMessage(download.status),
+      (credentials && elsewhere(url, download)) ?? statusMessage(download.status),
       download.status,
       retryAfter(download.headers, undefined, context.now),
     );
@@ -78,6 +78,13 @@ export async function downloadOne(
   const path = await unpacked(download.file.path, directory, maxBytes);
   fetched.bytes += await sizeOf(path);
   return { ...download, file: { ...download.file, path } };
+}
+
+/** Returns the reason of a refusal by a server to which a redirect led: credentials are sent to the address of the source alone. */
+function elsewhere(url: string, { status, url: reached }: Download): string | undefined {
+  const { origin } = new URL(reached);
+  if ((status !== 401 && status !== 403) || origin === new URL(url).origin) return undefined;
+  return `the address redirects to ${origin}, which gets no credentials (HTTP ${status}); set the address there`;
 }
 
 function statusMessage(status: number): string {

@@ -8,6 +8,7 @@ import { idOf, routeOf } from '../http/routes.ts';
 import { findForAnalyst } from '../indicators/read/indicators.queries.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
+import { suffixKind } from './matching/names.ts';
 import { countVisible, findEntries, findHitsOf } from './whitelist.queries.ts';
 import * as operations from './whitelist.schema.ts';
 import { addEntry, removeEntry, WhitelistError } from './whitelist.service.ts';
@@ -38,7 +39,12 @@ export async function whitelistRoutes(instance: FastifyInstance, { db, by }: Dep
     handler: async (request) => {
       const indicator = await findForAnalyst(db, request.principal, idOf(request));
       if (!indicator) throw new ApiError('not_found');
-      return add(request, indicator.normalized, indicator.type, request.body.reason);
+      const { type, normalized } = indicator;
+      // A suffix of a registry, which `co.uk` in a list is by mistake, is hidden without the names below it.
+      const isSuffix = type === 'DOMAIN' && suffixKind(normalized) === 'registry';
+      return isSuffix
+        ? add(request, `=${normalized}`, undefined, request.body.reason)
+        : add(request, normalized, type, request.body.reason);
     },
   });
 

@@ -102,6 +102,15 @@ onEveryEngine((engine) => {
       ]);
     });
 
+    it('hides a public suffix without the names below it', async () => {
+      await tipline.load([indicatorRecord('DOMAIN', 'co.uk'), indicatorRecord('DOMAIN', 'a.co.uk')]);
+      const path = `/app/indicators/${indicatorId('DOMAIN', 'co.uk')}/whitelist`;
+      const made = await analyst.send('POST', path, { reason });
+      expect(made.json()).toMatchObject({ entry: { entry: 'co.uk', kind: 'string' }, changed: 1 });
+      const { data } = (await tipline.get('/api/v1/indicators?q=co.uk')).json();
+      expect(data.map(({ value }: { value: string }) => value)).toEqual(['a.co.uk']);
+    });
+
     it('accepts defanged entries, and explains invalid ones', async () => {
       const add = (entry: string) => analyst.send('POST', '/app/whitelist', { entry, reason });
       expect((await add('test-feed[.]net')).json()).toMatchObject({ changed: 2 });

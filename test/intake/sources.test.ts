@@ -593,6 +593,19 @@ onEveryEngine((engine) => {
       expect(await tipline.db.selectFrom('source').select('id').execute()).toEqual([]);
     });
 
+    it('say that a redirect leads to where the credentials are not sent', async () => {
+      const elsewhere = feeds.server.address.replace('127.0.0.1', 'localhost');
+      feeds.server.answer(({ headers, url }: Asked) =>
+        url === '/there'
+          ? { status: headers.authorization ? 200 : 401 }
+          : { status: 301, headers: { location: `${elsewhere}/there` } },
+      );
+      const id = await feeds.add({ kind: 'text' }, { authorization: 'Bearer x' });
+      expect((await feeds.run(id)).error).toBe(
+        `the address redirects to ${elsewhere}, which gets no credentials (HTTP 401); set the address there`,
+      );
+    });
+
     it('report credentials encrypted under another secret', async () => {
       feeds.server.answer({ body: LIST });
       const id = await feeds.add({ kind: 'text' }, { authorization: 'Bearer x' });
