@@ -6,6 +6,7 @@ import http.server
 import io
 import json
 import os
+import socketserver
 import tempfile
 import threading
 import time
@@ -68,13 +69,17 @@ class ScriptedTest(unittest.TestCase):
         self.server.script = script
         self.server.sent = self.sent = []
         self.waits = []
-        thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        self.addCleanup(thread.join)
-        self.addCleanup(self.server.server_close)
-        self.addCleanup(self.server.shutdown)
+        self.serve(self.server)
         url = f"http://127.0.0.1:{self.server.server_port}/intel/"
         return Tipline(url, "tip_test", sleep=self.waits.append, **options)
+
+    def serve(self, server):
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return server
 
     def error_of(self, call, *arguments, **named):
         with self.assertRaises(TiplineError) as caught:
@@ -112,6 +117,30 @@ class Requests(ScriptedTest):
         error = self.error_of(client.list_actors)
         self.assertEqual((error.status, error.code, len(self.sent)), (301, "redirect", 1))
         self.assertIn("https://elsewhere.example/", error.message)
+
+
+class ClosingProxy(socketserver.BaseRequestHandler):
+    """A proxy that opens each tunnel, and closes it after the first bytes."""
+
+    def handle(self):
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += self.request.recv(1)
+        self.request.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        self.server.tunnels.append((head.split()[1].decode(), self.request.recv(65_536)))
+
+
+class Proxies(ScriptedTest):
+    def test_get_no_request_outside_of_tls_also_after_several_attempts(self):
+        proxy = self.serve(socketserver.ThreadingTCPServer(("127.0.0.1", 0), ClosingProxy))
+        proxy.tunnels = []
+        with mock.patch.dict(os.environ, {"https_proxy": f"http://127.0.0.1:{proxy.server_address[1]}", "no_proxy": ""}):
+            client = Tipline("https://tipline.example", "tip_test", sleep=lambda seconds: None)
+        for call in (client.list_actors, lambda: client.export_indicators("txt")):
+            self.assertEqual(self.error_of(call).code, "network_error")
+        self.assertEqual([tunnel for tunnel, _ in proxy.tunnels], ["tipline.example:443"] * 8)
+        # The first byte of a TLS handshake.
+        self.assertEqual({sent[:1] for _, sent in proxy.tunnels}, {b"\x16"})
 
 
 class RateLimit(ScriptedTest):

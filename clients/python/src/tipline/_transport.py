@@ -11,6 +11,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zlib
+from functools import partial
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 from ._rate_window import RateWindow
@@ -114,8 +115,8 @@ class Transport:
                 cache[url] = (etag, text)
             return response.status, text
 
-        request = self._request(url, method, headers, body, is_public)
-        return self._send(request, statuses, self._timeout + _waits(query), read)
+        new_request = partial(self._request, url, method, headers, body, is_public)
+        return self._send(new_request, statuses, self._timeout + _waits(query), read)
 
     def download(
         self,
@@ -126,8 +127,8 @@ class Transport:
     ) -> Download:
         """Returns a file in a format, once its headers have arrived."""
         headers = {"Accept": "*/*", **({"If-None-Match": if_none_match} if if_none_match else {})}
-        request = self._request(self._url(path, query), "GET", headers, None, False)
-        return self._send(request, (), self._timeout, Download)
+        new_request = partial(self._request, self._url(path, query), "GET", headers, None, False)
+        return self._send(new_request, (), self._timeout, Download)
 
     def _url(self, path: str, query: Optional[Mapping[str, QueryValue]]) -> str:
         parameters: List[Tuple[str, str]] = []
@@ -157,7 +158,7 @@ class Transport:
 
     def _send(
         self,
-        request: urllib.request.Request,
+        new_request: Callable[[], urllib.request.Request],
         statuses: Sequence[int],
         timeout: float,
         read: Callable[[http.client.HTTPResponse], T],
@@ -173,6 +174,8 @@ class Transport:
 
         failures = 0
         while True:
+            # urllib changes a request that it sends through a proxy. Sent again, it would go out without TLS.
+            request = new_request()
             seconds = self._window.seconds_left() if request.has_header("Authorization") else 0
             if seconds > 0:
                 message = f"The rate limit is spent for {seconds} seconds."
