@@ -2,7 +2,8 @@ import { failureOf, timedOut } from './error.js';
 
 /**
  * A file in a format, read as it arrives. Read it once: with `for await` (bytes), `lines()`, `jsonLines()`, `text()`, `json()` or
- * `body`. A transfer that ends early, or sends nothing for `timeoutSeconds`, throws a `TiplineError`.
+ * `body`. A transfer that ends early, or sends nothing for `timeoutSeconds`, throws a `TiplineError`. Node.js decompresses a gzip stream
+ * without a check of its end: behind a proxy that hides the end of the connection, as with HTTP/1.0, an early end is not noticed.
  */
 export class Download implements AsyncIterable<Uint8Array> {
   /** All headers of the response. */
