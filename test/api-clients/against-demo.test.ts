@@ -215,7 +215,7 @@ describe('clients of a server with the sample', () => {
     it('an unchanged download is not sent again, and an unchanged list is returned from the cache', async () => {
       const { etag } = await client.exportIndicators('stix', { limit: 3 });
       const again = await client.exportIndicators('stix', { limit: 3 }, { ifNoneMatch: etag });
-      expect([again.isNotModified, await again.text()]).toEqual([true, '']);
+      expect(again.isNotModified).toBe(true);
       const cache = new Map();
       const lists = [await client.listActors({}, { cache }), await client.listActors({}, { cache })];
       expect(lists[1]).toEqual(lists[0]);

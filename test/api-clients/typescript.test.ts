@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Tipline, TiplineError, type TiplineOptions } from '../../clients/typescript/src/index.js';
+import {
+  type Download,
+  Tipline,
+  TiplineError,
+  type TiplineOptions,
+} from '../../clients/typescript/src/index.js';
 
 const URL_ = 'https://tipline.example.org';
 
@@ -311,6 +316,23 @@ describe('a download', () => {
     const stopped = await client.exportIndicators('csv');
     expect((await errorOf(stopped.text())).code).toBe('timeout');
   });
+
+  it.each([
+    ['bytes', (unchanged) => collect(unchanged)],
+    ['body', (unchanged) => unchanged.body.getReader().read()],
+    ['text', (unchanged) => unchanged.text()],
+    ['json', (unchanged) => unchanged.json()],
+    ['lines', (unchanged) => collect(unchanged.lines())],
+    ['jsonLines', (unchanged) => collect(unchanged.jsonLines())],
+  ] as [string, (unchanged: Download) => Promise<unknown>][])(
+    'that is not modified cannot be read: %s',
+    async (_, read) => {
+      const { client } = clientOf(() => new Response(null, { status: 304 }));
+      const unchanged = await client.exportIndicators('txt', {}, { ifNoneMatch: '"1"' });
+      expect(unchanged.isNotModified).toBe(true);
+      expect(await errorOf(read(unchanged))).toMatchObject({ status: 304, code: 'not_modified' });
+    },
+  );
 
   it('is cancelled when the reader leaves', async () => {
     let isCancelled = false;

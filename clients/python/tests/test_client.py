@@ -237,6 +237,29 @@ class Downloads(ScriptedTest):
                 with open(path, encoding="utf-8") as file:
                     self.assertEqual((file.read(), os.listdir(directory)), ("before", ["list"]))
 
+    def test_that_are_not_modified_leave_a_file_as_it_is_and_cannot_be_read(self):
+        client = self.client([(200, {"ETag": '"1"'}, b"one\n"), (304, {}, b"")])
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "list")
+            etag, saved = None, []
+            for _ in range(2):
+                download = client.export_indicators("txt", if_none_match=etag)
+                saved.append((download.is_not_modified, download.save(path)))
+                etag = download.etag or etag
+            self.assertEqual(saved, [(False, True), (True, False)])
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual((file.read(), os.listdir(directory)), ("one\n", ["list"]))
+        for read in (
+            lambda download: list(download),
+            lambda download: download.read(),
+            lambda download: download.text(),
+            lambda download: download.json(),
+            lambda download: list(download.lines()),
+            lambda download: list(download.json_lines()),
+        ):
+            error = self.error_of(read, client.export_indicators("txt", if_none_match=etag))
+            self.assertEqual((error.status, error.code), (304, "not_modified"))
+
     def test_can_be_left_before_the_end(self):
         with self.client([(200, {}, b"a\n" * 1_000_000)]).export_indicators("txt") as download:
             self.assertEqual(next(download.lines()), "a")

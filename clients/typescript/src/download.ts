@@ -1,4 +1,4 @@
-import { failureOf, timedOut } from './error.js';
+import { failureOf, TiplineError, timedOut } from './error.js';
 
 /**
  * A file in a format, read as it arrives. Read it once: with `for await` (bytes), `lines()`, `jsonLines()`, `text()`, `json()` or
@@ -8,7 +8,7 @@ import { failureOf, timedOut } from './error.js';
 export class Download implements AsyncIterable<Uint8Array> {
   /** All headers of the response. */
   readonly headers: Headers;
-  /** The content is that of `ifNoneMatch`; the body is empty. */
+  /** The content is that of `ifNoneMatch`, and is not sent: reading it throws a `TiplineError`. */
   readonly isNotModified: boolean;
   readonly body: ReadableStream<Uint8Array>;
 
@@ -20,9 +20,11 @@ export class Download implements AsyncIterable<Uint8Array> {
   ) {
     this.headers = response.headers;
     this.isNotModified = response.status === 304;
+    const { isNotModified } = this;
     const reader = response.body?.getReader();
     this.body = new ReadableStream<Uint8Array>({
       async pull(sink) {
+        if (isNotModified) return sink.error(notModified());
         // Only while it waits for the server: the caller may take its time.
         const timer = setTimeout(() => controller.abort(timedOut(timeoutSeconds)), 1000 * timeoutSeconds);
         try {
@@ -100,3 +102,10 @@ export class Download implements AsyncIterable<Uint8Array> {
     return JSON.parse(await this.text()) as T;
   }
 }
+
+const notModified = () =>
+  new TiplineError(
+    304,
+    'not_modified',
+    'The content is that of ifNoneMatch, and was not sent again. Check isNotModified first.',
+  );

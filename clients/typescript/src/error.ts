@@ -4,8 +4,8 @@ export class TiplineError extends Error {
   /** The status of the response; 0: there was none. */
   readonly status: number;
   /**
-   * The `code` of the response, such as `rate_limit_exceeded`; stable. Without one: `network_error`, `timeout`, `redirect` or
-   * `unexpected_response`.
+   * The `code` of the response, such as `rate_limit_exceeded`; stable. Without one: `network_error`, `timeout`, `redirect`,
+   * `not_modified` or `unexpected_response`.
    */
   readonly code: string;
   /** Seconds after which the server accepts the request again; null: not stated. */

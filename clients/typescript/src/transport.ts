@@ -35,7 +35,7 @@ export interface CachedResponse {
 }
 
 export interface DownloadOptions extends Pick<CallOptions, 'signal'> {
-  /** The `etag` of an earlier download. If the content is the same, the new one `isNotModified` and has no content. */
+  /** The `etag` of an earlier download. If the content is the same, the new one `isNotModified`, and reading it throws. */
   ifNoneMatch?: string | null | undefined;
 }
 

@@ -61,7 +61,7 @@ class Download:
         self._body = BodyReader(response)
         #: All headers of the response.
         self.headers = response.headers
-        #: The content is that of ``if_none_match``; there is no body.
+        #: The content is that of ``if_none_match``, and is not sent: reading it raises a :class:`TiplineError`.
         self.is_not_modified = response.status == 304
 
     @property
@@ -87,6 +87,9 @@ class Download:
     def __iter__(self) -> Iterator[bytes]:
         """Yields the bytes as they arrive."""
         with self:
+            if self.is_not_modified:
+                message = "The content is that of if_none_match, and was not sent again. Check is_not_modified first."
+                raise TiplineError(304, "not_modified", message)
             while True:
                 try:
                     part = self._body.part()
@@ -125,8 +128,14 @@ class Download:
             if line:
                 yield json.loads(line)
 
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Replaces a file by the content, once that is complete. A reader of the file never sees a part of it."""
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> bool:
+        """Replaces a file by the content, once that is complete. A reader of the file never sees a part of it.
+
+        Returns whether it did so: content that ``is_not_modified`` leaves the file as it is.
+        """
+        if self.is_not_modified:
+            self.close()
+            return False
         target = os.path.realpath(path)
         part_path = f"{target}.{secrets.token_hex(4)}.part"
         try:
@@ -138,6 +147,7 @@ class Download:
             with contextlib.suppress(FileNotFoundError):
                 os.chmod(part_path, os.stat(target).st_mode & 0o777)
             os.replace(part_path, target)
+            return True
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(part_path)

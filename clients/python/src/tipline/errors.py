@@ -21,7 +21,7 @@ class TiplineError(Exception):
     #: The status of the response; 0: there was none.
     status: int
     #: The ``code`` of the response, such as ``rate_limit_exceeded``; stable. Without one: ``network_error``,
-    #: ``redirect`` or ``unexpected_response``.
+    #: ``redirect``, ``not_modified`` or ``unexpected_response``.
     code: str
     #: What is wrong, for a person.
     message: str
