@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { extractValues } from '../lookup/extract.ts';
 import type { LookupResult } from '../lookup/lookup.schema.ts';
+import { partEnd } from '../lookup/text-part.ts';
 import { VERSION } from '../version.ts';
 import { percent, UsageError } from './options.ts';
 import { print, printJson } from './output.ts';
@@ -79,8 +80,8 @@ async function lookup(files: string[], options: Options): Promise<void> {
     }
   };
   const underWay: Promise<void>[] = [];
-  const most = options.values ? BATCH_CHARACTERS.ofValues : BATCH_CHARACTERS.ofText;
-  for await (const text of batches(files, most)) {
+  const batchEnd = options.values ? endOfValues : endOfText;
+  for await (const text of batches(files, batchEnd)) {
     const asked = ask(text);
     // Reported as soon as it and those before are answered, also while no more text arrives.
     const reported = Promise.all([asked, underWay.at(-1)]).then(([results]) => report(results));
@@ -104,14 +105,17 @@ function lineOf({ value, asked, verdict, matches }: LookupResult): string {
 }
 
 /** Yields whole lines of the files, as many as a request takes or as have arrived within a moment. */
-async function* batches(files: readonly string[], most: number): AsyncGenerator<string> {
+async function* batches(
+  files: readonly string[],
+  batchEnd: (text: string) => number,
+): AsyncGenerator<string> {
   for (const file of files) {
     const stream = file === '-' ? process.stdin : createReadStream(file);
     const chunks = stream.setEncoding('utf8')[Symbol.asyncIterator]();
     let text = '';
     let next = chunks.next();
     for (;;) {
-      const end = batchEnd(text, most);
+      const end = batchEnd(text);
       if (end > 0) {
         yield text.slice(0, end);
         text = text.slice(end);
@@ -135,11 +139,14 @@ async function* batches(files: readonly string[], most: number): AsyncGenerator<
   }
 }
 
-/** Returns where the first full batch of a text ends, if possible behind a line or a word; 0: there is none. */
-function batchEnd(text: string, most: number): number {
-  if (text.length < most) return 0;
-  const head = text.slice(0, most);
-  return head.lastIndexOf('\n') + 1 || head.lastIndexOf(' ') + 1 || most;
+/** Returns where the first full batch of a text ends; 0: there is none. */
+const endOfText = (text: string): number =>
+  text.length <= BATCH_CHARACTERS.ofText ? 0 : partEnd(text, BATCH_CHARACTERS.ofText);
+
+/** Returns where the first full batch of lines ends, whole but for a line that is no value; 0: there is none. */
+function endOfValues(text: string): number {
+  const most = BATCH_CHARACTERS.ofValues;
+  return text.length < most ? 0 : text.lastIndexOf('\n', most - 1) + 1 || most;
 }
 
 /** Returns a function that looks up the values of a text. */

@@ -5,6 +5,7 @@ import {
   TiplineError,
   type TiplineOptions,
 } from '../../clients/typescript/src/index.js';
+import { extractValues } from '../../src/lookup/extract.ts';
 
 const URL_ = 'https://tipline.example.org';
 
@@ -437,6 +438,32 @@ describe('looking up values', () => {
     expect(Math.max(...sent.map(({ body }) => body.length))).toBeLessThanOrEqual(48_000);
     expect(sent[0]?.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(sent[0]?.url.search).toBe('?extract=true');
+  });
+
+  it.each([
+    ['{"a":1,"b":"c"},', '{"url":"http://185.132.17.160/a,b"},'],
+    ['word,', '185.132.17.160,'],
+    ['word  ', 'evil [.] example [.] com '],
+  ])('of a text of one line cuts no observable at any offset: %s', async (filler, value) => {
+    const { client, sent } = clientOf(async ({ body }) => {
+      const data = (await extractValues(body)).map((asked) => ({
+        ...result(asked),
+        type: 'URL',
+        value: asked,
+      }));
+      return new Response(JSON.stringify({ data }));
+    });
+    const before = filler.repeat(47_900 / filler.length);
+    const [expected] = await extractValues(value);
+    for (let more = 0; more < 120; more++) {
+      const asked = [];
+      for await (const one of client.lookUpText(
+        before + 'y'.repeat(more) + filler + value + filler.repeat(20),
+      ))
+        asked.push(one.value);
+      expect(asked).toEqual([expected]);
+    }
+    expect(sent).toHaveLength(240);
   });
 
   it('of a text fails where a proxy rejects QUERY', async () => {

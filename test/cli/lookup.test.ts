@@ -54,6 +54,13 @@ describe('tipline lookup', () => {
     expect(found[0].matches[0]).toMatchObject({ relation: 'exact', indicator: { source: 'List' } });
   });
 
+  it('cuts no value of a text of one line', async () => {
+    const urls = Array.from({ length: 5_000 }, (_, index) => `http://evil.test-feed.net/${index}`);
+    const { stdout } = await run(['lookup'], { env, input: JSON.stringify(urls) });
+    const found = stdout.trimEnd().split('\n');
+    expect(found).toEqual(urls.map((url) => `SUSPICIOUS 50  ${url}  url-host evil.test-feed.net (List)`));
+  });
+
   it('answers while a log grows', async () => {
     const script = `(echo 'x evil.test-feed.net y'; sleep 15) | "$0" "$1" lookup -`;
     const started = performance.now();

@@ -6,6 +6,7 @@ import http.server
 import io
 import json
 import os
+import re
 import socketserver
 import tempfile
 import threading
@@ -16,7 +17,7 @@ from email.utils import formatdate
 from unittest import mock
 
 from tipline import Tipline, TiplineError
-from tipline.__main__ import main
+from tipline.__main__ import _lines, main
 
 LIST = (200, {}, b'{"data": [], "page": 1, "pageSize": 50, "total": 0}')
 
@@ -340,11 +341,43 @@ class LookUps(ScriptedTest):
         self.assertLessEqual(max(len(sent.body) for sent in self.sent), 48_000)
         self.assertEqual(self.sent[0].headers["Content-Type"], "text/plain; charset=utf-8")
 
+    def test_of_a_text_of_one_line_cut_no_observable_at_any_offset(self):
+        def addresses(sent):
+            # Separated as the server does it.
+            words = re.split(r"""[\s"'|,]+""", re.sub(r" *\[\.\] *", ".", sent.body))
+            values = [word for word in words if re.fullmatch(r"\d+\.\d+\.\d+\.\d+", word)]
+            data = [{"asked": value, "type": "IPV4", "value": value, "known": True} for value in values]
+            return 200, {}, json.dumps({"data": data}).encode()
+
+        for filler, value in (
+            ('{"a":1,"b":"c"},', '{"ip":"185.132.17.160"},'),
+            ("word,", "185.132.17.160,"),
+            ("word  ", "185 [.] 132 [.] 17 [.] 160  "),
+        ):
+            client = self.client(addresses)
+            before = filler * (47_930 // len(filler))
+            for more in range(80):
+                text = before + "y" * more + filler + value + filler * 20
+                values = [result["value"] for result in client.look_up_text(text)]
+                self.assertEqual(values, ["185.132.17.160"])
+            self.assertEqual(len(self.sent), 160)
+
     def test_of_a_text_fail_where_a_proxy_rejects_query(self):
         self.assertEqual(self.error_of(list, self.client(rejecting(405)).look_up_text("a")).status, 405)
 
 
 class Command(ScriptedTest):
+    def test_reads_a_long_line_in_parts_that_cut_no_value(self):
+        text = json.dumps(["185.132.17.160 €"] * 20_000, ensure_ascii=False, separators=(",", ":"))
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            with open(file.name, "rb") as opened:
+                parts = list(_lines(opened))
+        self.assertEqual("".join(parts), text)
+        self.assertGreater(len(parts), 5)
+        self.assertEqual({value for part in parts for value in re.findall(r"[\d.]+", part)}, {"185.132.17.160"})
+
     def test_names_a_remedy_where_a_proxy_rejects_query(self):
         self.client(rejecting(405))
         with tempfile.NamedTemporaryFile() as log, mock.patch.dict(os.environ, {"TIPLINE_KEY": "tip_test"}):

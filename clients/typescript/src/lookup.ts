@@ -54,15 +54,30 @@ export const unread = (asked: string): LookupResult => ({
   matches: [],
 });
 
-/** Splits a text into parts that are small enough for a request, behind a line or a word where possible. */
+/**
+ * Where a text may be cut, the best first: at characters that separate observables in every text; at blanks, unless they belong to a
+ * defanged dot such as ` [.] `; within a word that is longer than any observable, where the server separates it.
+ */
+const CUTS = [
+  /^[\s\S]*[\t\n\v\f\r"'`|“”‘’«»]/,
+  /^[\s\S]*[^ \])}）］】>] +(?=[^ [({（［【<\\])/,
+  /^[\s\S]*[,;=]/,
+];
+
+/** Splits a text into parts that are small enough for a request, so that no observable is cut. */
 export function* parts(text: string, most: number): Generator<string, void, undefined> {
   for (let start = 0; start < text.length; ) {
-    let end = start + most;
-    if (end < text.length) {
-      const head = text.slice(start, end);
-      end = start + (head.lastIndexOf('\n') + 1 || head.lastIndexOf(' ') + 1 || most);
-    }
+    const end = start + (start + most < text.length ? cutOf(text.slice(start, start + most)) : most);
     yield text.slice(start, end);
     start = end;
   }
+}
+
+/** Returns where a text that goes on is to be cut. */
+function cutOf(head: string): number {
+  for (const cut of CUTS) {
+    const [part] = cut.exec(head) ?? [];
+    if (part) return part.length;
+  }
+  return head.length;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import inspect
 import json
 import os
@@ -10,7 +11,7 @@ import re
 import sys
 from typing import Any, BinaryIO, Callable, Dict, Iterator, List, Optional, Sequence
 
-from ._lookup import TEXT_CHARACTERS
+from ._lookup import TEXT_CHARACTERS, part_end
 from .client import Tipline
 from .errors import TiplineError
 from .types import LookupResult
@@ -150,18 +151,23 @@ def _texts(files: Sequence[str]) -> Iterator[str]:
 
 
 def _lines(file: BinaryIO) -> Iterator[str]:
-    rest = b""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    rest = ""
     while True:
         # Returns what has arrived, also while a log grows.
         arrived = os.read(file.fileno(), TEXT_CHARACTERS)
-        rest += arrived
-        # A line without an end is not kept back for ever.
-        end = len(rest) if not arrived or len(rest) > 2 * TEXT_CHARACTERS else rest.rfind(b"\n") + 1
+        rest += decoder.decode(arrived, not arrived)
+        end = len(rest) if not arrived else rest.rfind("\n") + 1
         if end:
-            yield rest[:end].decode("utf-8", "replace")
+            yield rest[:end]
             rest = rest[end:]
         if not arrived:
             return
+        # A line without an end is not kept back for ever.
+        while len(rest) > TEXT_CHARACTERS:
+            end = part_end(rest, TEXT_CHARACTERS)
+            yield rest[:end]
+            rest = rest[end:]
 
 
 def _line(result: LookupResult) -> str:
