@@ -183,7 +183,8 @@ function asker({ server, values = false, minConfidence }: Options, key: string) 
       const response = await send(`${base}/bulk/lookup?extract=${!values}${filters}`, {
         method: 'QUERY',
         headers: { 'content-type': 'text/plain' },
-        body: text,
+        // NUL is part of no observable, and earlier servers reject a body with it.
+        body: values ? text : text.replaceAll('\0', ' '),
       });
       if (!NO_QUERY.includes(response.status)) return resultsOf(response);
       hasQuery = false;

@@ -466,6 +466,12 @@ describe('looking up values', () => {
     expect(sent).toHaveLength(240);
   });
 
+  it('of a text sends no NUL', async () => {
+    const { client, sent } = clientOf(json({ data: [] }));
+    await client.lookUpText('one.example\0two.example').next();
+    expect(sent.map(({ body }) => body)).toEqual(['one.example two.example']);
+  });
+
   it('of a text fails where a proxy rejects QUERY', async () => {
     const { client } = clientOf(rejecting(405));
     expect((await errorOf(client.lookUpText('a').next())).status).toBe(405);

@@ -54,6 +54,11 @@ describe('tipline lookup', () => {
     expect(found[0].matches[0]).toMatchObject({ relation: 'exact', indicator: { source: 'List' } });
   });
 
+  it('finds values beside NUL, which logs have after a crash', async () => {
+    const { code, stdout } = await run(['lookup'], { env, input: 'evil.test-feed.net\0\0\0 fine\n' });
+    expect([code, stdout]).toEqual([3, 'SUSPICIOUS 50  evil.test-feed.net  exact (List)\n']);
+  });
+
   it('cuts no value of a text of one line', async () => {
     const urls = Array.from({ length: 5_000 }, (_, index) => `http://evil.test-feed.net/${index}`);
     const { stdout } = await run(['lookup'], { env, input: JSON.stringify(urls) });

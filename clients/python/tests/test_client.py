@@ -362,6 +362,10 @@ class LookUps(ScriptedTest):
                 self.assertEqual(values, ["185.132.17.160"])
             self.assertEqual(len(self.sent), 160)
 
+    def test_of_a_text_send_no_nul(self):
+        list(self.client([(200, {}, b'{"data": []}')]).look_up_text("one.example\0two.example"))
+        self.assertEqual([sent.body for sent in self.sent], ["one.example two.example"])
+
     def test_of_a_text_fail_where_a_proxy_rejects_query(self):
         self.assertEqual(self.error_of(list, self.client(rejecting(405)).look_up_text("a")).status, 405)
 

@@ -55,7 +55,8 @@ export class Tipline extends Operations {
     options: Pick<CallOptions, 'signal'> = {},
   ): AsyncGenerator<LookupResult, void, undefined> {
     const seen = new Set<string>();
-    for (const part of parts(text, TEXT_CHARACTERS)) {
+    // NUL is part of no observable, and earlier servers reject a body with it.
+    for (const part of parts(text.replaceAll('\0', ' '), TEXT_CHARACTERS)) {
       if (part.trim() === '') continue;
       const { data } = await this.lookUpManyValues(part, { ...query, extract: true }, options);
       for (const result of data) {

@@ -101,7 +101,8 @@ class Tipline(Operations):
             body
         """
         seen = set()
-        for part in parts(text, TEXT_CHARACTERS):
+        # NUL is part of no observable, and earlier servers reject a body with it.
+        for part in parts(text.replace("\0", " "), TEXT_CHARACTERS):
             if not part.strip():
                 continue
             found = self.look_up_many_values(
