@@ -509,6 +509,32 @@ describe('following changes', () => {
     expect(sent.map(({ url }) => url.search)).toEqual(['?cursor=c&wait=0']);
   });
 
+  it('goes on when a server that has answered is away', async () => {
+    const away = [...Array<Answer>(15).fill(failed(503)), ...Array<Answer>(15).fill(noConnection)];
+    const { client, sent, waits } = clientOf(
+      [page('1', 1), ...away, page('2', 1), failed(503), failed(410)],
+      { retries: 0 },
+    );
+    const changes = client.followIndicatorChanges({ cursor: '0' });
+    expect([(await changes.next()).value?.cursor, (await changes.next()).value?.cursor]).toEqual(['1', '2']);
+    expect(sent.map(({ url }) => url.searchParams.get('cursor'))).toEqual(['0', ...Array(31).fill('1')]);
+    for (const [index, seconds] of waits.entries()) {
+      const most = Math.min(8 * 2 ** index, 64);
+      expect(seconds).toBeGreaterThanOrEqual(most / 2);
+      expect(seconds).toBeLessThanOrEqual(most);
+    }
+    expect((await errorOf(changes.next())).status).toBe(410);
+    expect(waits.at(-1)).toBeLessThanOrEqual(8);
+  });
+
+  it('throws when the server does not answer the first request, or when it does not wait', async () => {
+    const { client } = clientOf(failed(503));
+    expect((await errorOf(client.followActorChanges().next())).status).toBe(503);
+    const changes = clientOf([page('1', 1, true), failed(503)]).client.followActorChanges({ wait: 0 });
+    expect((await changes.next()).value?.cursor).toBe('1');
+    expect((await errorOf(changes.next())).status).toBe(503);
+  });
+
   it('throws when the cursor cannot be used', async () => {
     const { client } = clientOf(failed(410));
     expect((await errorOf(client.followActorChanges({ cursor: 'old' }).next())).status).toBe(410);

@@ -417,6 +417,23 @@ class Changes(ScriptedTest):
         changes = list(self.client([page("c", 0)]).follow_feed_changes("edge", cursor="c", wait=0))
         self.assertEqual((len(changes), [sent.query for sent in self.sent]), (1, [{"cursor": ["c"], "wait": ["0"]}]))
 
+    def test_go_on_when_a_server_that_has_answered_is_away(self):
+        client = self.client([page("1", 1), *[failed(503)] * 30, page("2", 1), failed(503), failed(410)], retries=0)
+        changes = client.follow_indicator_changes(cursor="0")
+        self.assertEqual([next(changes)["cursor"] for _ in range(2)], ["1", "2"])
+        self.assertEqual([sent.query["cursor"] for sent in self.sent], [["0"], *[["1"]] * 31])
+        for number, seconds in enumerate(self.waits):
+            most = min(8 * 2**number, 64)
+            self.assertTrue(most / 2 <= seconds <= most)
+        self.assertEqual(self.error_of(next, changes).status, 410)
+        self.assertLessEqual(self.waits[-1], 8)
+
+    def test_raise_when_the_server_does_not_answer_the_first_request_or_when_they_do_not_wait(self):
+        self.assertEqual(self.error_of(next, self.client([failed(503)]).follow_actor_changes()).status, 503)
+        changes = self.client([page("1", 1, True), failed(503)]).follow_actor_changes(wait=0)
+        self.assertEqual(next(changes)["cursor"], "1")
+        self.assertEqual(self.error_of(next, changes).status, 503)
+
     def test_raise_when_the_cursor_cannot_be_used(self):
         self.assertEqual(self.error_of(next, self.client([failed(410)]).follow_actor_changes(cursor="old")).status, 410)
 

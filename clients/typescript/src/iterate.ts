@@ -1,4 +1,5 @@
-import type { CallOptions, Transport } from './transport.js';
+import { TiplineError } from './error.js';
+import { backOff, type CallOptions, isTemporary, type Transport } from './transport.js';
 
 interface Page<T> {
   data: T[];
@@ -32,8 +33,13 @@ export async function* items<T>(
 const WAIT = 30;
 /** Between responses without news: a server that stops does not wait. */
 const IDLE_MS = 1000;
+/** Powers of 2 of the seconds between the attempts to reach a server that has answered before. */
+const [FIRST_BACK_OFF, LAST_BACK_OFF] = [3, 6];
 
-/** Yields the responses of a change feed that have changes or a new cursor, and the first one. */
+/**
+ * Yields the responses of a change feed that have changes or a new cursor, and the first one. Unless it ends anyway, it goes on when a
+ * server that has answered cannot be reached.
+ */
 export async function* follow<T extends Changes>(
   transport: Pick<Transport, 'sleep'>,
   { cursor, wait = WAIT }: Position,
@@ -41,8 +47,17 @@ export async function* follow<T extends Changes>(
   fetchChanges: (position: Position) => Promise<T>,
 ): AsyncGenerator<T, void, undefined> {
   let isFirst = true;
-  for (;;) {
-    const found = await fetchChanges(cursor === undefined ? { wait } : { cursor, wait });
+  for (let failures = 0; ; ) {
+    let found: T;
+    try {
+      found = await fetchChanges(cursor === undefined ? { wait } : { cursor, wait });
+    } catch (error) {
+      if (isFirst || wait === 0 || !(error instanceof TiplineError && isTemporary(error))) throw error;
+      const seconds = backOff(Math.min(FIRST_BACK_OFF + failures++, LAST_BACK_OFF));
+      await transport.sleep(1000 * Math.max(seconds, error.retryAfter ?? 0), signal);
+      continue;
+    }
+    failures = 0;
     const isNew = isFirst || found.changes.length > 0 || found.cursor !== cursor;
     if (isNew) yield found;
     isFirst = false;

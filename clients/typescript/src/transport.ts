@@ -145,9 +145,7 @@ export class Transport {
           this.#window.forget();
           await pause(Math.max(1, error.retryAfter ?? 1), error);
         } else if (isTemporary(error) && failures < this.#retries) {
-          // Between half of it and all of it, so that clients do not return at the same moment.
-          const backOff = (2 ** failures++ * (1 + Math.random())) / 2;
-          await pause(Math.max(backOff, error.retryAfter ?? 0), error);
+          await pause(Math.max(backOff(failures++), error.retryAfter ?? 0), error);
         } else throw error;
       }
     }
@@ -200,7 +198,14 @@ export class Transport {
   }
 }
 
-const isTemporary = ({ status, code }: TiplineError) => REPEATED.includes(status) || REPEATED.includes(code);
+export const isTemporary = ({ status, code }: TiplineError): boolean =>
+  REPEATED.includes(status) || REPEATED.includes(code);
+
+/**
+ * Returns for how many seconds to wait after so many failures before the last one: between half of it and all of it, so that
+ * clients do not return at the same moment.
+ */
+export const backOff = (failures: number): number => (2 ** failures * (1 + Math.random())) / 2;
 
 const rateLimited = (retryAfter: number) =>
   new TiplineError(429, 'rate_limit_exceeded', `The rate limit is spent for ${retryAfter} seconds.`, {

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator, Optional
 
-from ._transport import Transport
+from ._transport import REPEATED, Transport, back_off
+from .errors import TiplineError
 
 #: Seconds between responses without news: a server that stops does not wait.
 _IDLE = 1
+#: Powers of 2 of the seconds between the attempts to reach a server that has answered before.
+_FIRST_BACK_OFF, _LAST_BACK_OFF = 3, 6
 
 
 def items(fetch_page: Callable[[int], Any]) -> Iterator[Any]:
@@ -29,10 +32,23 @@ def items(fetch_page: Callable[[int], Any]) -> Iterator[Any]:
 def follow(
     transport: Transport, cursor: Optional[str], wait: int, fetch_changes: Callable[[Optional[str]], Any]
 ) -> Iterator[Any]:
-    """Yields the responses of a change feed that have changes or a new cursor, and the first one."""
+    """Yields the responses of a change feed that have changes or a new cursor, and the first one.
+
+    Unless it ends anyway, it goes on when a server that has answered cannot be reached.
+    """
     is_first = True
+    failures = 0
     while True:
-        found = fetch_changes(cursor)
+        try:
+            found = fetch_changes(cursor)
+        except TiplineError as error:
+            if is_first or wait == 0 or error.status not in REPEATED:
+                raise
+            seconds = back_off(min(_FIRST_BACK_OFF + failures, _LAST_BACK_OFF))
+            failures += 1
+            transport.sleep(max(seconds, error.retry_after or 0))
+            continue
+        failures = 0
         is_new = is_first or found["changes"] or found["cursor"] != cursor
         if is_new:
             yield found

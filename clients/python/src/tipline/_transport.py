@@ -188,10 +188,9 @@ class Transport:
                     self._window.forget()
                     pause(max(1, error.retry_after or 1), error)
                 elif error.status in REPEATED and failures < self._retries:
-                    # Between half of it and all of it, so that clients do not return at the same moment.
-                    back_off = 2**failures * (1 + random.random()) / 2
+                    seconds = max(back_off(failures), error.retry_after or 0)
                     failures += 1
-                    pause(max(back_off, error.retry_after or 0), error)
+                    pause(seconds, error)
                 else:
                     raise
 
@@ -215,6 +214,12 @@ class Transport:
         except NETWORK_ERRORS as error:
             reason = error.reason if isinstance(error, urllib.error.URLError) else error
             raise TiplineError(0, "network_error", f"The server does not answer: {reason}.") from error
+
+
+def back_off(failures: int) -> float:
+    """Returns for how many seconds to wait after so many failures before the last one."""
+    # Between half of it and all of it, so that clients do not return at the same moment.
+    return 2**failures * (1 + random.random()) / 2
 
 
 def _waits(query: Optional[Mapping[str, QueryValue]]) -> float:
