@@ -78,6 +78,21 @@ describe('a request of the client', () => {
     });
   });
 
+  it.each(['\n', '\r\n', ' '])('has the key without the end of its line: %j', async (end) => {
+    const { client, sent } = clientOf(LIST, { key: ` tip_test${end}` });
+    await client.listActors();
+    expect(sent[0]?.headers.get('authorization')).toBe('Bearer tip_test');
+  });
+
+  it.each(['tip_se\rcret', 'tip_se cret', 'tip_sécret', 'tip_se\0cret'])(
+    'does not show a key that no header takes: %j',
+    (key) => {
+      expect(() => clientOf(LIST, { key })).toThrow(
+        new TypeError('key must have no other characters than visible ASCII.'),
+      );
+    },
+  );
+
   it('cannot reach another path through a part of it', async () => {
     const { client, sent } = clientOf(json({ data: {} }));
     for (const id of ['', '.', '..'])

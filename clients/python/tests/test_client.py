@@ -101,6 +101,18 @@ class Requests(ScriptedTest):
         self.client([LIST]).list_indicators(min_epss=0.25)
         self.assertEqual(self.sent[0].target, "/intel/api/v1/indicators?minEpss=0.25")
 
+    def test_have_the_key_without_the_end_of_its_line(self):
+        self.client([LIST])
+        for end in ("\n", "\r\n", " "):
+            Tipline(f"http://127.0.0.1:{self.server.server_port}", f" tip_test{end}").list_actors()
+        self.assertEqual([sent.headers["Authorization"] for sent in self.sent], ["Bearer tip_test"] * 3)
+
+    def test_do_not_show_a_key_that_no_header_takes(self):
+        for key in ("tip_se\rcret", "tip_se cret", "tip_sécret", "tip_se\0cret"):
+            with self.assertRaises(ValueError) as caught:
+                Tipline("http://127.0.0.1", key)
+            self.assertEqual(str(caught.exception), "key must have no other characters than visible ASCII.")
+
     def test_cannot_reach_another_path_through_a_part_of_it(self):
         client = self.client([(200, {}, b"{}")])
         for part in ("", ".", ".."):

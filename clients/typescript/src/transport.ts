@@ -71,8 +71,12 @@ export class Transport {
   constructor(options: TiplineOptions) {
     const { protocol } = new URL(options.url);
     if (!/^https?:$/.test(protocol)) throw new TypeError('url must begin with http:// or https://.');
+    // Files and variables end in an end of line. Headers would show the whole value that they reject.
+    const key = options.key?.trim();
+    if (key && !/^[!-~]+$/.test(key))
+      throw new TypeError('key must have no other characters than visible ASCII.');
     this.#base = options.url.replace(/\/+$/, '');
-    this.#key = options.key;
+    this.#key = key;
     this.#retries = options.retries ?? 3;
     this.#maxWaitSeconds = options.maxWaitSeconds ?? 120;
     this.#timeoutSeconds = options.timeoutSeconds ?? 60;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import re
 import ssl
 import time
 import urllib.error
@@ -33,6 +34,9 @@ REPEATED = (0, 500, 502, 503, 504)
 NETWORK_ERRORS = (OSError, EOFError, http.client.HTTPException, zlib.error)
 
 
+_KEY = re.compile("[!-~]+")
+
+
 class _EveryStatus(urllib.request.HTTPErrorProcessor):
     """Returns responses of every status. Redirects are not followed: urllib would send the key to another host."""
 
@@ -59,6 +63,10 @@ class Transport:
     ) -> None:
         if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
             raise ValueError("url must begin with http:// or https://.")
+        # Files and variables end in an end of line. http.client would show the whole header that it rejects.
+        key = None if key is None else key.strip()
+        if key and not _KEY.fullmatch(key):
+            raise ValueError("key must have no other characters than visible ASCII.")
         self._base = url.rstrip("/")
         self._key = key
         self._retries = retries
