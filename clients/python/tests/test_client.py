@@ -6,6 +6,7 @@ import http.server
 import io
 import json
 import os
+import pickle
 import re
 import socketserver
 import tempfile
@@ -221,6 +222,12 @@ class Failures(ScriptedTest):
                 error = self.error_of(self.client([failed(status)]).list_actors)
                 self.assertEqual((error.status, error.code, str(error)), (status, f"code_{status}", f"Error {status}."))
                 self.assertEqual((error.retry_after, len(self.sent)), (None, 1))
+
+    def test_are_the_same_after_pickling(self):
+        error = self.error_of(self.client([failed(401, Retry_After="7")]).list_actors)
+        again = pickle.loads(pickle.dumps(error))
+        self.assertEqual((vars(again), str(again)), (vars(error), str(error)))
+        self.assertEqual((again.status, again.code, again.retry_after), (401, "code_401", 7))
 
     def test_a_response_that_is_not_json_is_an_error(self):
         error = self.error_of(self.client([(200, {}, b"<html>")]).list_actors)

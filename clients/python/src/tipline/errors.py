@@ -7,7 +7,7 @@ import json
 import math
 import time
 from email.message import Message
-from typing import Optional
+from typing import Any, Optional, Tuple
 
 
 class TiplineError(Exception):
@@ -34,6 +34,10 @@ class TiplineError(Exception):
         self.code = code
         self.message = message
         self.retry_after = retry_after
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # Other processes, such as those of a ProcessPoolExecutor, send it on.
+        return type(self), (self.status, self.code, self.message, self.retry_after)
 
 
 def error_of(status: int, headers: Message, text: str) -> TiplineError:
