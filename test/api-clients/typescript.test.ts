@@ -78,6 +78,14 @@ describe('a request of the client', () => {
     });
   });
 
+  it('is not sent with an empty list as a filter', async () => {
+    const { client, sent } = clientOf(LIST);
+    const message = 'types must not be an empty list. Without a filter, leave it out.';
+    await expect(client.listIndicators({ types: [] })).rejects.toThrow(message);
+    expect(() => client.exportIndicators('txt', { types: [] })).toThrow(message);
+    expect(sent).toEqual([]);
+  });
+
   it.each(['\n', '\r\n', ' '])('has the key without the end of its line: %j', async (end) => {
     const { client, sent } = clientOf(LIST, { key: ` tip_test${end}` });
     await client.listActors();

@@ -98,6 +98,13 @@ class Requests(ScriptedTest):
         self.assertEqual(sent.headers["Accept"], "application/json")
         self.assertRegex(sent.headers["User-Agent"], r"^tipline-python/\d+\.\d+")
 
+    def test_are_not_sent_with_an_empty_list_as_a_filter(self):
+        client = self.client([LIST])
+        for call in (client.list_indicators, lambda types: client.export_indicators("txt", types=types)):
+            with self.assertRaisesRegex(ValueError, "^types must not be an empty list. Without a filter, leave it out.$"):
+                call(types=[])
+        self.assertEqual(self.sent, [])
+
     def test_have_numbers_with_fractions(self):
         self.client([LIST]).list_indicators(min_epss=0.25)
         self.assertEqual(self.sent[0].target, "/intel/api/v1/indicators?minEpss=0.25")

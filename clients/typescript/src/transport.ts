@@ -195,7 +195,11 @@ export class Transport {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
       if (value === undefined) continue;
-      for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, String(one));
+      const ones = Array.isArray(value) ? value : [value];
+      // Nothing would be sent, which is no filter.
+      if (ones.length === 0)
+        throw new TypeError(`${name} must not be an empty list. Without a filter, leave it out.`);
+      for (const one of ones) parameters.append(name, String(one));
     }
     const text = String(parameters);
     return this.#base + path + (text === '' ? '' : `?${text}`);

@@ -144,7 +144,11 @@ class Transport:
             if isinstance(value, (str, int, float)):
                 parameters.append((name, _text(value)))
             elif value is not None:
-                parameters.extend((name, _text(one)) for one in value)
+                texts = [_text(one) for one in value]
+                if not texts:
+                    # Nothing would be sent, which is no filter.
+                    raise ValueError(f"{name} must not be an empty list. Without a filter, leave it out.")
+                parameters.extend((name, text) for text in texts)
         return self._base + path + ("?" + urllib.parse.urlencode(parameters) if parameters else "")
 
     def _request(
