@@ -212,6 +212,20 @@ describe('a temporary failure', () => {
     expect(sent.map(({ method }) => method)).toEqual(['QUERY', 'QUERY']);
   });
 
+  it.each([Number.POSITIVE_INFINITY, 30 * 86_400])(
+    'is no long time limit: %d seconds',
+    async (timeoutSeconds) => {
+      const late: Answer = async (sent, signal) => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        signal.throwIfAborted();
+        return LIST(sent, signal);
+      };
+      const { client } = clientOf(late, { timeoutSeconds, retries: 0 });
+      await client.listActors();
+      expect(await (await client.exportIndicators('txt')).text()).toContain('data');
+    },
+  );
+
   it('is a server that does not answer in time', async () => {
     const never: Answer = (_, signal) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

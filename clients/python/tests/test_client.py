@@ -223,6 +223,12 @@ class Failures(ScriptedTest):
         self.client([failed(503), (200, {}, b'{"data": []}')]).look_up_many_values({"values": ["a"]})
         self.assertEqual([sent.method for sent in self.sent], ["QUERY", "QUERY"])
 
+    def test_are_no_long_time_limits(self):
+        for timeout in (float("inf"), 1e12, 30 * 86_400):
+            client = self.client([LIST], timeout=timeout)
+            client.list_actors()
+            self.assertIn("data", client.export_indicators("txt").text())
+
     def test_that_are_not_temporary_are_not_repeated(self):
         for status in (400, 401, 403, 404, 406, 410, 501):
             with self.subTest(status):

@@ -1,4 +1,5 @@
-import { failureOf, TiplineError, timedOut } from './error.js';
+import { failureOf, TiplineError } from './error.js';
+import { limitTime } from './time-limit.js';
 
 /**
  * A file in a format, read as it arrives. Read it once: with `for await` (bytes), `lines()`, `jsonLines()`, `text()`, `json()` or
@@ -26,7 +27,7 @@ export class Download implements AsyncIterable<Uint8Array> {
       async pull(sink) {
         if (isNotModified) return sink.error(notModified());
         // Only while it waits for the server: the caller may take its time.
-        const timer = setTimeout(() => controller.abort(timedOut(timeoutSeconds)), 1000 * timeoutSeconds);
+        const endLimit = limitTime(controller, timeoutSeconds);
         try {
           const part = await reader?.read();
           if (part?.value) sink.enqueue(part.value);
@@ -34,7 +35,7 @@ export class Download implements AsyncIterable<Uint8Array> {
         } catch (error) {
           sink.error(failureOf(error, signal, controller));
         } finally {
-          clearTimeout(timer);
+          endLimit();
         }
       },
       async cancel(reason) {

@@ -1,6 +1,7 @@
 import { Download } from './download.js';
-import { errorOf, failureOf, TiplineError, timedOut } from './error.js';
+import { errorOf, failureOf, TiplineError } from './error.js';
 import { RateWindow } from './rate-window.js';
+import { limitTime, MAX_TIMER_MS } from './time-limit.js';
 
 export interface TiplineOptions {
   /** The address of Tipline, such as `https://tipline.example.org`. */
@@ -11,7 +12,7 @@ export interface TiplineOptions {
   retries?: number | undefined;
   /** How many seconds a call may wait for the rate limit and between attempts, in total: 120 by default. 0: it never waits or repeats. */
   maxWaitSeconds?: number | undefined;
-  /** After how many seconds an attempt fails, and a download that sends nothing: 60 by default. */
+  /** After how many seconds an attempt fails, and a download that sends nothing: 60 by default. Infinity: never. */
   timeoutSeconds?: number | undefined;
   /** Sends the requests; by default the `fetch` of the platform. */
   fetch?: typeof fetch | undefined;
@@ -164,8 +165,7 @@ export class Transport {
   ): Promise<T> {
     signal?.throwIfAborted();
     const controller = new AbortController();
-    const seconds = this.#timeoutSeconds + Number(request.query?.wait ?? 0);
-    const timer = setTimeout(() => controller.abort(timedOut(seconds)), 1000 * seconds);
+    const endLimit = limitTime(controller, this.#timeoutSeconds + Number(request.query?.wait ?? 0));
     try {
       const response = await this.#fetch(url, {
         method: request.method ?? 'GET',
@@ -187,7 +187,7 @@ export class Transport {
     } catch (error) {
       throw failureOf(error, signal, controller);
     } finally {
-      clearTimeout(timer);
+      endLimit();
     }
   }
 
@@ -240,10 +240,13 @@ async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> 
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, milliseconds);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      },
+      Math.min(milliseconds, MAX_TIMER_MS),
+    );
     signal?.addEventListener('abort', abort, { once: true });
   });
 }

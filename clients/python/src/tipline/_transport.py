@@ -34,6 +34,9 @@ REPEATED = (0, 500, 502, 503, 504)
 NETWORK_ERRORS = (OSError, EOFError, http.client.HTTPException, zlib.error)
 
 
+#: The longest time limit in seconds that a socket takes.
+_MAX_TIMEOUT = (2**31 - 1) / 1000
+
 _KEY = re.compile("[!-~]+")
 
 
@@ -214,7 +217,8 @@ class Transport:
         read: Callable[[http.client.HTTPResponse], T],
     ) -> T:
         try:
-            response = cast(http.client.HTTPResponse, self._opener.open(request, timeout=timeout))
+            limit = timeout if timeout <= _MAX_TIMEOUT else None
+            response = cast(http.client.HTTPResponse, self._opener.open(request, timeout=limit))
             self._window.note(response.headers)
             # urllib capitalizes names of headers.
             is_not_modified = response.status == 304 and request.has_header("If-none-match")

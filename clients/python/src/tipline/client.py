@@ -36,7 +36,7 @@ class Tipline(Operations):
     :param retries: How often a request is repeated after a network error or one of the statuses 500, 502, 503 and 504.
     :param max_wait: How many seconds a call may wait for the rate limit and between attempts, in total. 0: it never
         waits or repeats.
-    :param timeout: After how many seconds without data an attempt fails.
+    :param timeout: After how many seconds without data an attempt fails; ``float("inf")``: never.
     :param ssl_context: For TLS; by default with the certificates of the system.
     :param sleep: Waits for so many seconds.
     """
