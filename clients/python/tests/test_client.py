@@ -246,6 +246,18 @@ class Failures(ScriptedTest):
         error = self.error_of(self.client([(200, {}, b"<html>")]).list_actors)
         self.assertEqual((error.status, error.code, len(self.sent)), (200, "unexpected_response", 1))
 
+    def test_a_response_that_is_not_utf8_is_an_error(self):
+        client = self.client([(200, {}, "<html>Gerät</html>".encode("latin-1"))])
+        for call in (
+            client.list_actors,
+            lambda: client.get_actor_sigma("a"),
+            lambda: client.export_indicators("txt").text(),
+            lambda: client.export_indicators("stix").json(),
+            lambda: list(client.export_indicators("txt").lines()),
+        ):
+            error = self.error_of(call)
+            self.assertEqual((error.status, error.code, str(error)), (200, "unexpected_response", "The response is not UTF-8."))
+
     def test_an_error_of_a_proxy_has_no_code_of_the_api(self):
         error = self.error_of(self.client([(403, {}, b"<html>")]).list_actors)
         self.assertEqual((error.status, error.code), (403, "unexpected_response"))
@@ -393,6 +405,14 @@ class LookUps(ScriptedTest):
                 values = [result["value"] for result in client.look_up_text(text)]
                 self.assertEqual(values, ["185.132.17.160"])
             self.assertEqual(len(self.sent), 160)
+
+    def test_send_surrogates_as_replacement_characters(self):
+        for script in (found, rejecting(405)):
+            self.assertEqual(self.asked(self.client(script), ["\ud800 x", "y"]), ["\ufffd x", "y"])
+        client = self.client([(200, {}, b'{"data": []}')])
+        list(client.look_up_text("\ud800 x"))
+        client.get_actor("\ud800")
+        self.assertEqual((self.sent[0].body, self.sent[1].target), ("\ufffd x", "/intel/api/v1/actors/%EF%BF%BD"))
 
     def test_of_a_text_send_no_nul(self):
         list(self.client([(200, {}, b'{"data": []}')]).look_up_text("one.example\0two.example"))

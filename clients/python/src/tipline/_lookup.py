@@ -7,6 +7,7 @@ import re
 import urllib.parse
 from typing import Callable, Iterable, Iterator, List
 
+from ._unicode import encodable
 from .types import LookupResult
 
 #: What a request to /bulk/lookup may have: values, and bytes, with room for the rest of the body.
@@ -43,12 +44,12 @@ def batches(
 
 def json_bytes(value: str) -> int:
     """Bytes of a value in JSON, with a separator."""
-    return len(json.dumps(value, ensure_ascii=False).encode("utf-8")) + 2
+    return len(encodable(json.dumps(value, ensure_ascii=False)).encode("utf-8")) + 2
 
 
 def url_bytes(value: str) -> int:
     """Bytes of a value in a query string, with its name; none for a value that is not sent."""
-    return len("&" + urllib.parse.urlencode({"value": value})) if is_for_url(value) else 0
+    return len("&" + urllib.parse.urlencode({"value": encodable(value)})) if is_for_url(value) else 0
 
 
 def is_for_url(value: str) -> bool:

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 from ._rate_window import RateWindow
+from ._unicode import decoded, encodable
 from .download import BodyReader, Download
 from .errors import TiplineError, error_of
 
@@ -120,7 +121,7 @@ class Transport:
             with response:
                 if response.status == 304 and known:
                     return 200, known[1]
-                text = BodyReader(response).read().decode("utf-8")
+                text = decoded(BodyReader(response).read(), response.status)
             etag = response.headers["ETag"]
             if etag and cache is not None:
                 cache[url] = (etag, text)
@@ -168,7 +169,7 @@ class Transport:
         data = None
         if body is not None:
             headers["Content-Type"] = "text/plain; charset=utf-8" if isinstance(body, str) else "application/json"
-            data = (body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)).encode("utf-8")
+            data = encodable(body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)).encode("utf-8")
         return urllib.request.Request(url, data, headers, method=method)
 
     def _send(
@@ -245,7 +246,7 @@ def _waits(query: Optional[Mapping[str, QueryValue]]) -> float:
 
 
 def _text(value: Union[str, int, float]) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else encodable(str(value))
 
 
 def segment(value: str) -> str:
@@ -259,4 +260,4 @@ def segment(value: str) -> str:
     """
     if value in ("", ".", ".."):
         raise ValueError(f"{value!r} is no part of a path.")
-    return urllib.parse.quote(value, safe="")
+    return urllib.parse.quote(encodable(value), safe="")

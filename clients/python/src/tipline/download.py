@@ -12,6 +12,7 @@ import zlib
 from types import TracebackType
 from typing import Any, Iterator, Optional, Type, Union, cast
 
+from ._unicode import decoded, not_utf8
 from .errors import TiplineError
 
 _PART = 64 * 1024
@@ -103,7 +104,7 @@ class Download:
         return b"".join(self)
 
     def text(self) -> str:
-        return self.read().decode("utf-8")
+        return decoded(self.read(), self._response.status)
 
     def json(self) -> Any:
         """Returns the document of the formats stix and misp."""
@@ -113,12 +114,15 @@ class Download:
         """Yields the lines of a text without their ends."""
         decoder = codecs.getincrementaldecoder("utf-8")()
         text = ""
-        for part in self:
-            lines = (text + decoder.decode(part)).split("\n")
-            text = lines.pop()
-            for line in lines:
-                yield line[:-1] if line.endswith("\r") else line
-        text += decoder.decode(b"", True)
+        try:
+            for part in self:
+                lines = (text + decoder.decode(part)).split("\n")
+                text = lines.pop()
+                for line in lines:
+                    yield line[:-1] if line.endswith("\r") else line
+            text += decoder.decode(b"", True)
+        except UnicodeDecodeError as error:
+            raise not_utf8(self._response.status) from error
         if text:
             yield text
 
