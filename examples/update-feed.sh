@@ -8,15 +8,21 @@
 #
 #   machine tipline.example login tipline password tip_...
 #
-# If the feed cannot be read completely, nothing changes. If the command fails, the file is what it was before. The exit
-# status is not 0 in both cases. If this script is killed before the command has ended, its next run runs the command again.
+# If the feed cannot be read completely, or the address redirects to another, nothing changes. If the command fails, the
+# file is what it was before. The exit status is not 0 in both cases. If this script is killed before the command has ended,
+# its next run runs the command again.
 set -eu
 address=$1 file=$2 command=$3
 new=$(mktemp "$file.XXXXXX")
 trap 'rm -f "$new"' EXIT
-# --fail for responses that are errors; curl itself fails if a transfer ends early.
-curl --fail --silent --show-error --max-time 300 --compressed \
-  --netrc-file "${TIPLINE_NETRC:-/etc/tipline/netrc}" --output "$new" "$address"
+# --fail for responses that are errors; curl itself fails if a transfer ends early. A redirect is neither, and its body is
+# not the feed. It is not followed: the administrator should know that the address is to be changed.
+status=$(curl --fail --silent --show-error --max-time 300 --compressed --write-out '%{http_code}' \
+  --netrc-file "${TIPLINE_NETRC:-/etc/tipline/netrc}" --output "$new" "$address")
+if [ "$status" != 200 ]; then
+  echo "update-feed.sh: $address answered $status, not 200: $file stays as it is" >&2
+  exit 1
+fi
 if [ -e "$file" ]; then
   # A file that is still marked may not have been loaded.
   if [ ! -e "$file.unloaded" ] && cmp -s "$new" "$file"; then exit 0; fi

@@ -26,14 +26,15 @@ describe.skipIf(!isInstalled)('examples/update-feed.sh', () => {
   afterEach(() => new Promise((resolve) => server.close(resolve)));
 
   /** Runs the script with a command, which appends the content of the list to a log. */
-  const update = (command = `cat ${file} >> ${directory}/log`) =>
-    new Promise<number>((resolve) => {
+  const run = (command = `cat ${file} >> ${directory}/log`) =>
+    new Promise<{ status: number; stderr: string }>((resolve) => {
       const { port } = server.address() as AddressInfo;
       const env = { ...process.env, TIPLINE_NETRC: join(directory, 'netrc') };
-      execFile(SCRIPT, [`http://127.0.0.1:${port}/list`, file, command], { env }, (error) =>
-        resolve(Number(error?.code ?? 0)),
+      execFile(SCRIPT, [`http://127.0.0.1:${port}/list`, file, command], { env }, (error, _, stderr) =>
+        resolve({ status: Number(error?.code ?? 0), stderr }),
       );
     });
+  const update = async (command?: string) => (await run(command)).status;
   const content = () => readFileSync(file, 'utf8');
 
   it('reads the feed with the key, and runs the command when the list changes', async () => {
@@ -56,6 +57,17 @@ describe.skipIf(!isInstalled)('examples/update-feed.sh', () => {
 
   it.each<[string, Parameters<typeof createServer>[1]]>([
     ['an error', (_, response) => void response.writeHead(503).end('down\n')],
+    // As REDIRECT_PORT answers.
+    [
+      'a redirect without a body',
+      (_, response) => void response.writeHead(308, { location: 'https://127.0.0.1:8443/list' }).end(),
+    ],
+    [
+      'a redirect with a page',
+      (_, response) =>
+        void response.writeHead(301, { location: 'https://127.0.0.1/' }).end('<html>Moved</html>\n'),
+    ],
+    ['a success without content', (_, response) => void response.writeHead(204).end()],
     [
       'a response that ends early',
       (_, response) => {
@@ -69,6 +81,11 @@ describe.skipIf(!isInstalled)('examples/update-feed.sh', () => {
     expect(await update()).not.toBe(0);
     expect(content()).toBe('old\n');
     expect(readdirSync(directory).sort()).toEqual(['list', 'netrc']);
+  });
+
+  it('names the status of a redirect', async () => {
+    respond = (_, response) => void response.writeHead(308, { location: 'https://127.0.0.1/' }).end();
+    expect((await run()).stderr).toContain('/list answered 308, not 200');
   });
 
   it('restores the list if the command rejects the new one', async () => {
