@@ -39,10 +39,13 @@ export async function sendExport(
   let { prepared, cursor } = await prepare();
   // Another request may have dropped it meanwhile.
   if (prepared.body?.failed) ({ prepared, cursor } = await prepare());
-  // From here on nothing is awaited: the export may be completed or dropped at any time.
-  const etag = etagOf(prepared.tag);
   const file = prepared.body?.file(encoding);
   const known = isKnown(prepared.tag);
+  // HTTP/1.0 has no chunks: without a length, a transfer that broke off looks complete (RFC 9112 §8).
+  const hasChunks = request.raw.httpVersion === '1.1';
+  if (file && !known && method === 'GET' && !hasChunks) await completed(file, reply);
+  // From here on nothing is awaited: the export may be completed or dropped at any time.
+  const etag = etagOf(prepared.tag);
   const range = file && !known && method === 'GET' ? rangeOf(request, file, etag) : null;
   reply.headers({
     'cache-control': NO_CACHE,
@@ -57,8 +60,8 @@ export async function sendExport(
   if (known) return reply.code(304).send();
   // Changes apply to a complete copy.
   if (cursor !== null && range === null) reply.header(CHANGE_CURSOR, cursor);
-  // HTTP/1.0 has no chunks, and trailers only follow these (RFC 9112 §7.1.2).
-  if (!skipped && method === 'GET' && request.raw.httpVersion === '1.1')
+  // Trailers only follow chunks (RFC 9112 §7.1.2).
+  if (!skipped && method === 'GET' && hasChunks)
     reply.trailer('x-skipped', async () => skippedField(prepared.skipped() ?? {}));
   const { mediaType, extension } = wanted.format;
   reply.headers({
@@ -81,6 +84,23 @@ function rangeOf({ headers }: FastifyRequest, file: SpoolFile, etag: string): By
   const range = parseRange(headers.range, file.size);
   if (range !== 'unsatisfiable') return range;
   throw new ApiError('range_not_satisfiable', undefined, { 'content-range': `bytes */${file.size}` });
+}
+
+/**
+ * Waits until all of a file is written. The client counts as one of its readers until the response has ended, so that the file is
+ * neither aborted nor removed meanwhile.
+ * @throws {ApiError} 503 if it is not written to its end
+ */
+async function completed(file: SpoolFile, reply: FastifyReply): Promise<void> {
+  if (file.state === 'complete') return;
+  const reader = file.read();
+  if (reply.raw.destroyed) reader.destroy();
+  reply.raw.once('close', () => reader.destroy());
+  try {
+    await file.completed();
+  } catch {
+    throw new ApiError('service_unavailable', 'The export broke off.', { 'retry-after': '30' });
+  }
 }
 
 function sendFile(

@@ -24,6 +24,11 @@ export interface SpoolFile {
    * file, including bytes that are not written yet.
    */
   read(start?: number, end?: number): Readable;
+  /**
+   * Waits until all of it is written.
+   * @throws {Error} that of a failed file
+   */
+  completed(): Promise<void>;
   /** Streams all of it to a consumer that does not count as a client, such as a compressor. */
   copy(): Readable;
   /** Closes the file as soon as it is no longer written and has no readers. */
@@ -109,6 +114,10 @@ export function createSpoolFile(directory: string): SpoolFile {
         clients--;
         unreadSince = performance.now();
       });
+    },
+    async completed() {
+      while (file.state === 'filling') await once(progress, 'change');
+      if (failure) throw failure;
     },
     copy: () => stream(0, Number.POSITIVE_INFINITY),
     async close() {

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import accepts from '@fastify/accepts';
 import fastify from 'fastify';
@@ -19,8 +20,8 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** The response with an export that is complete or dropped when its cursor is computed, or complete only later. */
-async function sent(atCursor: 'complete' | 'dropped' | 'incomplete') {
+/** The address of an export that is complete or dropped when its cursor is computed, or complete only later, or never. */
+async function served(atCursor: 'complete' | 'dropped' | 'incomplete' | 'failing') {
   const spool = openSpool(temporaryDirectory(), 1024 * 1024);
   let isWritten = false;
   let cursors = 0;
@@ -31,6 +32,7 @@ async function sent(atCursor: 'complete' | 'dropped' | 'incomplete') {
       (async function* () {
         yield CONTENT;
         await finished;
+        if (atCursor === 'failing') throw new Error('The database is gone.');
         isWritten = true;
       })(),
       () => {},
@@ -57,22 +59,37 @@ async function sent(atCursor: 'complete' | 'dropped' | 'incomplete') {
   const feed = {
     async cursorAfter() {
       if (atCursor === 'dropped' && cursors === 0) spool.drop(body);
-      if (atCursor !== 'incomplete') finish();
+      if (atCursor === 'dropped' || atCursor === 'complete') finish();
       if (atCursor === 'complete') await text(body.file('identity').copy());
       return `cursor ${cursors++}`;
     },
   };
   const app = fastify();
   app.register(accepts);
-  // The headers are written by then.
+  // The headers are written by then, or wait for it.
+  app.addHook('onRequest', async ({ raw }) => {
+    if (raw.httpVersion === '1.0') setTimeout(() => finish(), 50);
+  });
   if (atCursor === 'incomplete') app.addHook('onSend', async () => void setImmediate(() => finish()));
   app.get('/export', (request, reply) => sendExport(request, reply, exporter, WANTED, feed));
   closing.push(
     () => app.close(),
     () => spool.close(),
   );
-  const address = await app.listen({ port: 0, host: '127.0.0.1' });
-  return fetch(`${address}/export`, { headers: { 'accept-encoding': 'identity' } });
+  return app.listen({ port: 0, host: '127.0.0.1' });
+}
+
+async function sent(atCursor: Parameters<typeof served>[0]) {
+  return fetch(`${await served(atCursor)}/export`, { headers: { 'accept-encoding': 'identity' } });
+}
+
+/** Returns head and body of the response to a client of HTTP/1.0. */
+async function sentWithoutChunks(atCursor: Parameters<typeof served>[0]) {
+  const { hostname, port } = new URL(await served(atCursor));
+  const socket = connect(Number(port), hostname);
+  socket.write('GET /export HTTP/1.0\r\n\r\n');
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+  return { head: head.toLowerCase().split('\r\n'), body };
 }
 
 it('an export that is complete before its headers are sent has a length and no trailer', async () => {
@@ -96,4 +113,17 @@ it('an export that is dropped before its headers are sent is prepared again', as
   const response = await sent('dropped');
   expect(await response.text()).toBe(CONTENT);
   expect(response.headers.get('x-change-cursor')).toBe('cursor 1');
+});
+
+it('an export over HTTP/1.0 is sent once it is complete, so that its length shows whether the transfer broke off', async () => {
+  const { head, body } = await sentWithoutChunks('incomplete');
+  expect(body).toBe(CONTENT);
+  expect(head).toContain(`content-length: ${CONTENT.length}`);
+  expect(head).toContain('x-skipped: 3;length=3');
+});
+
+it('an export over HTTP/1.0 that fails is an error', async () => {
+  const { head, body } = await sentWithoutChunks('failing');
+  expect(head[0]).toContain(' 503 ');
+  expect(body).not.toContain('a.example');
 });
