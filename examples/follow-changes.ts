@@ -42,7 +42,11 @@ async function fetchChanges(
 ): Promise<Changes | null> {
   const url = `${base}/api/v1/indicators/changes?${new URLSearchParams(query)}`;
   for (let pause = 1; ; pause = Math.min(2 * pause, 60)) {
-    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } }).catch(() => null);
+    // A redirect is an error: another address is no place for the key, or for changes to come from.
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${key}` },
+      redirect: 'manual',
+    }).catch(() => null);
     const found = response?.ok ? ((await response.json().catch(() => null)) as Changes | null) : null;
     if (found) return found;
     if (response && query.cursor && BEGIN_AGAIN.includes(response.status)) return null;

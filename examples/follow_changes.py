@@ -26,13 +26,21 @@ BEGIN_AGAIN = {400, 409, 410}
 TRY_LATER = {429, 502, 503, 504}
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Makes a redirect an error: urllib would send the key to the other address."""
+
+    def redirect_request(self, *_):
+        return None
+
+
 def fetch(url, key):
     """Returns the response; None: the cursor cannot be used. Waits while the server cannot answer."""
+    opener = urllib.request.build_opener(NoRedirects)
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}", "Accept-Encoding": "gzip"})
     delay = 1
     while True:
         try:
-            with urllib.request.urlopen(request, timeout=WAIT_SECONDS + 30) as response:
+            with opener.open(request, timeout=WAIT_SECONDS + 30) as response:
                 body = response.read()
                 return json.loads(gzip.decompress(body) if response.headers["Content-Encoding"] == "gzip" else body)
         except urllib.error.HTTPError as error:

@@ -1,5 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
@@ -24,6 +26,7 @@ function findPython(): string | null {
   }
 }
 const python = findPython();
+const SCRIPT = new URL('../../examples/follow_changes.py', import.meta.url).pathname;
 
 interface Row {
   id: string;
@@ -102,20 +105,62 @@ onEveryEngine((engine) => {
 
     it.skipIf(python === null)('in Python', async () => {
       const path = join(temporaryDirectory(), 'copy.db');
-      const script = new URL('../../examples/follow_changes.py', import.meta.url).pathname;
       const env = { ...process.env, TIPLINE_KEY: key };
       let printed = '';
       const query =
         'import json, sqlite3, sys; print(json.dumps([{"id": i, "value": v} for i, v in sqlite3.connect(sys.argv[1]).execute("select id, value from indicator")]))';
       await keepForAWeek(
         async () => {
-          printed += (await run('python3', [script, base, path, 'minConfidence=40', '--once'], { env }))
+          printed += (await run('python3', [SCRIPT, base, path, 'minConfidence=40', '--once'], { env }))
             .stdout;
         },
         async () => JSON.parse((await run('python3', ['-c', query, path])).stdout),
       );
       expect(printed).toContain('- DOMAIN host-7.example\n');
       expect(printed).toContain('+ DOMAIN host-400.example\n');
+    });
+  });
+});
+
+describe('the examples, with a server of the test', () => {
+  const closing: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+
+  /** Returns the port. */
+  const listen = async (server: Server): Promise<number> => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => server.close());
+    return (server.address() as { port: number }).port;
+  };
+  const serve = async (listener: RequestListener) =>
+    `http://127.0.0.1:${await listen(createServer(listener))}`;
+
+  const inPython = (base: string, env: NodeJS.ProcessEnv = {}) =>
+    run('python3', [SCRIPT, base, join(temporaryDirectory(), 'copy.db'), '--once'], {
+      env: { ...process.env, TIPLINE_KEY: 'tip_secret', ...env },
+      timeout: 60_000,
+    });
+  const inTypeScript = (base: string) =>
+    follow(base, join(temporaryDirectory(), 'copy.json'), {}, 'tip_secret', true);
+  const complete = JSON.stringify({ changes: [], cursor: 'a', hasMore: false });
+
+  describe.each([
+    ['in TypeScript', inTypeScript],
+    ['in Python', inPython],
+  ])('%s', (language, keep) => {
+    const isSkipped = language === 'in Python' && python === null;
+
+    it.skipIf(isSkipped)('sends the key to no other address when it is redirected', async () => {
+      const keys: unknown[] = [];
+      const other = await serve(({ headers }, response) => {
+        keys.push(headers.authorization);
+        response.end(complete);
+      });
+      const base = await serve((_, response) => void response.writeHead(302, { location: other }).end());
+      await expect(keep(base)).rejects.toThrow('302');
+      expect(keys).toEqual([]);
     });
   });
 });
