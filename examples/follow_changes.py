@@ -36,9 +36,10 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 def fetch(url, key):
     """Returns the response; None: the cursor cannot be used. Waits while the server cannot answer."""
     opener = urllib.request.build_opener(NoRedirects)
-    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}", "Accept-Encoding": "gzip"})
     delay = 1
     while True:
+        # New for each attempt: behind an HTTPS proxy, urllib changes it, and would send it without TLS if it were used again.
+        request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}", "Accept-Encoding": "gzip"})
         try:
             with opener.open(request, timeout=WAIT_SECONDS + 30) as response:
                 body = response.read()
