@@ -52,7 +52,10 @@ async function fetchChanges(
     if (response && query.cursor && BEGIN_AGAIN.includes(response.status)) return null;
     if (response && !response.ok && !TRY_LATER.includes(response.status))
       throw new Error(`${response.status}: ${await response.text()}`);
-    await delay(1000 * Number(response?.headers.get('retry-after') ?? pause));
+    const retryAfter = response?.headers.get('retry-after') ?? '';
+    // It may also be a date.
+    const seconds = /^\d{1,5}$/.test(retryAfter) ? Number(retryAfter) : pause;
+    await delay(1000 * Math.max(1, seconds));
   }
 }
 

@@ -12,6 +12,7 @@ import gzip
 import http.client
 import json
 import os
+import re
 import sqlite3
 import sys
 import time
@@ -50,7 +51,9 @@ def fetch(url, key):
                 return None
             if error.code not in TRY_LATER:
                 sys.exit(f"{error.code}: {error.read().decode(errors='replace')}")
-            pause = int(error.headers.get("Retry-After") or delay)
+            # It may also be a date.
+            seconds = re.fullmatch("[0-9]{1,5}", error.headers.get("Retry-After", ""))
+            pause = max(1, int(seconds[0])) if seconds else delay
         except (OSError, EOFError, ValueError, http.client.HTTPException) as error:
             print(f"{error}: trying again in {delay} s", file=sys.stderr)
             pause = delay

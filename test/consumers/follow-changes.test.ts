@@ -162,6 +162,23 @@ describe('the examples, with a server of the test', () => {
       await expect(keep(base)).rejects.toThrow('302');
       expect(keys).toEqual([]);
     });
+
+    it.skipIf(isSkipped).each(['Wed, 21 Oct 2015 07:28:00 GMT', '0'])(
+      'waits at least a second with Retry-After: %s',
+      async (retryAfter) => {
+        const times: number[] = [];
+        const base = await serve((_, response) => {
+          times.push(performance.now());
+          if (times.length === 2) response.end(complete);
+          else response.writeHead(503, { 'retry-after': retryAfter }).end();
+        });
+        await keep(base);
+        const [first = 0, second = 0] = times;
+        // Timers may be early by a millisecond.
+        expect(second - first).toBeGreaterThan(990);
+        expect(times).toHaveLength(2);
+      },
+    );
   });
 
   it.skipIf(python === null)('sends only TLS through a proxy, also when it tries again', async () => {
