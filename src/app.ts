@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import accepts from '@fastify/accepts';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
-import type { TSchema } from 'typebox';
 import { accountRoutes } from './accounts/accounts.routes.ts';
 import { type Authentication, authentication } from './accounts/authentication.ts';
 import type { OidcProvider } from './accounts/oidc.ts';
@@ -67,7 +66,7 @@ import { MAX_HEADERS, readableUrl, routeTable } from './http/routing.ts';
 import { ErrorBody, VOCABULARIES } from './http/schema.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { serverOptions, type Tls } from './http/tls.ts';
-import { bodyValidator, parseQuerystring, queryValidator } from './http/validation.ts';
+import { parseQuerystring, validatorCompiler } from './http/validation.ts';
 import type { OpenImporter } from './importers/parser-threads.ts';
 import type { WidestNetworks } from './imports/import-context.ts';
 import { importRoutes } from './imports/imports.routes.ts';
@@ -226,10 +225,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   cutSlowBodies(app.server, (socket) => sendErrorOnSocket(socket, 'request_timeout'), deps.slowBodies);
   // Node's response to an unknown Expect is a 417 without a body; RFC 9110 §10.1.1 permits the server to ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.setValidatorCompiler(({ schema, httpPart }) => {
-    if (httpPart === 'querystring') return queryValidator(schema as object);
-    return httpPart === 'body' ? bodyValidator(schema as TSchema) : () => true;
-  });
+  app.setValidatorCompiler(validatorCompiler());
   for (const schema of SCHEMAS) app.addSchema(schema);
   registerErrorHandler(app, [
     { prefix: TAXII, mediaType: TAXII_TYPE, write: errorMessage },

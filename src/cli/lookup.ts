@@ -190,7 +190,9 @@ function asker({ server, values = false, minConfidence }: Options, key: string) 
       hasQuery = false;
     }
     const lines = text.split('\n').map((line) => line.trim());
-    const wanted = values ? lines.filter((line) => line !== '') : await extractValues(text);
+    const wanted = values
+      ? lines.filter((line) => line !== '' && !line.includes('\0'))
+      : await extractValues(text);
     const found: LookupResult[] = [];
     for (const query of urlQueries(wanted))
       found.push(...(await resultsOf(await send(`${base}/api/v1/lookup?${query}${filters}`, {}))));

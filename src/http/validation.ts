@@ -145,13 +145,24 @@ export function parseQuerystring(text: string): Record<string, string | string[]
   return query;
 }
 
+/** Whether a body may contain NUL characters: PostgreSQL text cannot. */
+type Nul = 'reject' | 'allow';
+
+/** Returns what makes the validators of a route. */
+export const validatorCompiler =
+  (nul: Nul = 'reject') =>
+  ({ schema, httpPart }: { schema: unknown; httpPart?: string | undefined }) => {
+    if (httpPart === 'querystring') return queryValidator(schema as object);
+    return httpPart === 'body' ? bodyValidator(schema as TSchema, nul) : () => true;
+  };
+
 /** Returns a validator for a JSON body, which reports the first error. */
-export function bodyValidator(schema: TSchema) {
+export function bodyValidator(schema: TSchema, nul: Nul = 'reject') {
   let compiled: Validator | undefined;
   return (body: unknown): { value: unknown } | { error: ApiError } => {
     // An operation without required fields accepts a request without a body.
     const value = body ?? {};
-    if (holdsNul(value))
+    if (nul === 'reject' && holdsNul(value))
       return { error: new ApiError('invalid_parameter', 'The body must not contain NUL characters.') };
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return { value };
@@ -168,7 +179,7 @@ function messageOf(error: ReturnType<Validator['Errors']>[number] | undefined): 
   return error?.message ?? 'not valid';
 }
 
-/** Returns whether any string contains NUL, which PostgreSQL text cannot. */
+/** Returns whether any string contains NUL. */
 function holdsNul(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0');
   if (typeof value !== 'object' || value === null) return false;

@@ -3,8 +3,8 @@ import { refangText } from '../model/refang.ts';
 import { MAX_LENGTH } from '../model/text.ts';
 import { readValue } from './candidates.ts';
 
-/** Of Markdown's links, `](` separates the text from the URL. */
-const BETWEEN = /[\s"'`<>|“”‘’«»]+|\]\(|[,;](?=[a-z]{2,5}:\/\/)/giu;
+/** Also control characters, such as NUL, which no observable has. Of Markdown's links, `](` separates the text from the URL. */
+const BETWEEN = /[\s\p{Cc}"'`<>|“”‘’«»]+|\]\(|[,;](?=[a-z]{2,5}:\/\/)/giu;
 /** Values are separated from each other and from their names; then, as logs write `DIRECT/203.0.113.7`, from more. */
 const WITHIN = [/[,;=()[\]{}]+/, /\/+/, /:+/];
 /** Not the colon of a URL. */

@@ -5,6 +5,7 @@ import { sendCompressed, sendCompressedStream } from '../http/compressed.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, bodyResponses, NO_CACHE, textContent } from '../http/routes.ts';
 import { ref } from '../http/schema.ts';
+import { validatorCompiler } from '../http/validation.ts';
 import { extractValues } from './extract.ts';
 import {
   BULK_BODIES,
@@ -72,6 +73,8 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<Options> = async (app, opti
         allowed,
       );
     },
+    // A log has NUL bytes where it was truncated while it was written, or after a loss of power: no other value must fail for one.
+    validatorCompiler: validatorCompiler('allow'),
     config: { access: 'indicators:read', mediaTypes: [JSON_TYPE, NDJSON_TYPE] },
     schema: {
       operationId: 'lookUpManyValues',

@@ -259,6 +259,25 @@ onEveryEngine((engine) => {
       ]);
     });
 
+    it('reads the other values, and the observables of a text, where a body has NUL characters', async () => {
+      const values = ['evil7.com', 'evil7.com\0', 'a\0b', 'host444.evil444.com'];
+      const json = await query(JSON.stringify({ values }), 'application/json');
+      const lines = await query(values.join('\n'), 'text/plain');
+      const results: Result[] = json.json().data;
+      expect(lines.json()).toEqual(json.json());
+      expect(results.map(({ asked, known, reason }) => [asked, known, reason === null])).toEqual([
+        ['evil7.com', true, true],
+        ['evil7.com\0', false, false],
+        ['a\0b', false, false],
+        ['host444.evil444.com', true, true],
+      ]);
+      const text = await query('\0\0evil7.com\0\0host444.evil444.com\n', 'text/plain', '?extract=true');
+      expect(text.json().data.map(({ asked }: Result) => asked)).toEqual([
+        'evil7.com',
+        'host444.evil444.com',
+      ]);
+    });
+
     it('leaves out indicators that expire while the response is sent', async () => {
       const expiresAt = new Date(NOW.getTime() + 8_000);
       await harness.load([indicatorRecord('DOMAIN', 'expires.com', { lastSeen: NOW, expiresAt })]);

@@ -51,6 +51,7 @@ describe('the observables in a text', () => {
     ],
     ['10.1.2.3/16;2001:db8::1/64', ['IPV4 10.1.2.3', 'IPV6 2001:db8::1']],
     ['src=2001:db8::1;url:http://evil.com/a', ['IPV6 2001:db8::1', 'URL http://evil.com/a']],
+    ['\0\0\0evil.com\x00203.0.113.7\0', ['DOMAIN evil.com', 'IPV4 203.0.113.7']],
     ['', []],
   ])('of %j', async (text, expected) => {
     expect(await found(text)).toEqual(expected);
