@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandsOf, productPages, readPage } from '../support/integration-pages.ts';
@@ -43,7 +43,7 @@ describe('docs/integrations', () => {
       const page = await recipe.harness.get('/api/v1/indicators?q=listed.example');
       const id = page.json().data[0].id;
       for (const command of requestsOf(name)) {
-        const [request = ''] = command.split(' |\n');
+        const [request = ''] = command.split(/ (?:\||&&)\n/);
         const [, output = '-'] = /-o (\S+)/.exec(request) ?? [];
         const text = await recipe.shell(`export ID=${id}; ${request.replace(/-o \S+/, '')}`);
         expect([request, output, text.length > 2]).toEqual([request, output, true]);
@@ -147,16 +147,94 @@ describe.skipIf(!isInstalled('sqlite3'))('the database of osquery.md', () => {
 });
 
 describe.skipIf(!isInstalled('jq'))('a body that jq makes', () => {
-  it.each([
+  const PAGES_WITH_JQ: [string, RegExp][] = [
     ['opensearch', /source: \{ioc_upload/],
     ['elastic', /create: \{_index/],
     ['wazuh', /resource: \{name/],
-  ])('of %s.md has what is listed and nothing else', async (name, pattern) => {
+  ];
+
+  /** Runs the block of the page that makes and sends the body. @returns what it sent to the product; null: no request */
+  async function sent(
+    { page, root, program, shell }: Recipe,
+    pattern: RegExp,
+    before = '',
+  ): Promise<string | null> {
+    const body = join(root, 'body');
+    program(
+      'curl',
+      `case "$*" in *127.0.0.1*) PATH="\${PATH#*:}" exec curl "$@";; esac
+      for argument; do case $argument in @*) cat "\${argument#@}" > ${body};; esac; done`,
+    );
+    const block =
+      page.blocks.find(({ language, text }) => language === 'sh' && pattern.test(text))?.text ?? '';
+    // As in a terminal, where a line that fails does not keep the next from running.
+    await shell(`set +e; ${before}${block.replaceAll('/tmp/', `${root}/`)}`).catch(() => {});
+    return existsSync(body) ? readFileSync(body, 'utf8') : null;
+  }
+
+  it.each(PAGES_WITH_JQ)('of %s.md has what is listed and nothing else', async (name, pattern) => {
     recipe = await openRecipe(name, ADDRESSES);
-    const command = commandsOf(recipe.page).find((one) => pattern.test(one)) ?? '';
-    const body = await recipe.shell(command.replace(/ > \S+$/, ''));
+    const body = (await sent(recipe, pattern)) ?? '';
     for (const line of name === 'elastic' ? body.trim().split('\n') : [body]) JSON.parse(line);
     const found = Object.fromEntries(ROLES.map((role) => [role, body.includes(`"${ADDRESSES[role]}"`)]));
     expect(found).toEqual(AT_FIRST);
   });
+
+  it.each(PAGES_WITH_JQ)('of %s.md is not sent if Tipline refuses the request', async (name, pattern) => {
+    recipe = await openRecipe(name, ADDRESSES);
+    expect(await sent(recipe, pattern, 'export TIPLINE_KEY=tip_revoked; ')).toBeNull();
+  });
+
+  it('of elastic.md has a text as the id of each document', async () => {
+    recipe = await openRecipe('elastic', ADDRESSES);
+    const lines = (await sent(recipe, /create: \{_index/))?.trim().split('\n') ?? [];
+    const ids = lines.map((line) => JSON.parse(line).create?._id).filter((id) => id !== undefined);
+    expect(ids).toHaveLength(lines.length / 2);
+    for (const id of ids) expect(id).toMatch(/^[\da-f-]{36}$/);
+  });
 });
+
+it('the command of velociraptor.md passes the query as it is written', async () => {
+  recipe = await openRecipe('velociraptor', FILES);
+  recipe.program('velociraptor', 'for argument; do last=$argument; done; printf %s "$last"');
+  const query = await recipe.run(/^velociraptor /);
+  expect(query).toContain('spec=dict(`Generic.Detection.HashHunter`=dict(');
+  expect(query).toMatch(/^SELECT hunt\(.*\) FROM scope\(\)$/s);
+});
+
+it.skipIf(!isInstalled('python3'))(
+  'the plug-in of yeti.md reads texts with line breaks of Unicode',
+  async () => {
+    recipe = await openRecipe('yeti', DOMAINS);
+    const { file, shell, write } = recipe;
+    const module = (path: string, text: string) => write(`yeti/${path}`, text);
+    const indicator = { type: 'DOMAIN', confidence: 90, source: 'a\u2028b\u0085c', tags: ['a\u2029b'] };
+    const values = ['a.example', 'b.example'];
+    module('feed.ndjson', values.map((value) => `${JSON.stringify({ ...indicator, value })}\n`).join(''));
+    module('core/taskmanager.py', 'class TaskManager:\n    register_task = staticmethod(lambda _: None)\n');
+    module(
+      'core/schemas/observable.py',
+      `class Found:
+    add_context = tag = lambda *_: None
+def save(value):
+    print(value)
+    return Found()
+`,
+    );
+    module(
+      'core/schemas/task.py',
+      `class Response:
+    content = open("feed.ndjson", "rb").read()
+    text = content.decode()
+class FeedTask:
+    name = "Tipline"
+    def _make_request(self, *_, **__):
+        return Response()
+`,
+    );
+    module('tipline.py', file('/opt/yeti/plugins/feeds/private/tipline.py'));
+    expect(await shell('cd yeti && python3 -c "import tipline; tipline.Tipline().run()"')).toBe(
+      'a.example\nb.example\n',
+    );
+  },
+);
