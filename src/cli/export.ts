@@ -164,7 +164,7 @@ async function runExport(options: ExportCommandOptions, command: Command): Promi
         const skipped = new Skipped();
         await write(output.stream, snapshot, format, skipped, interrupted.signal)
           .then(output.commit)
-          .catch((error) => asFailure(error, options.output));
+          .catch((error) => asFailure(error, output.stream === process.stdout ? undefined : options.output));
         report(snapshot, skipped);
       } finally {
         await snapshot.close();

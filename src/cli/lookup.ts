@@ -6,7 +6,7 @@ import type { LookupResult } from '../lookup/lookup.schema.ts';
 import { partEnd } from '../lookup/text-part.ts';
 import { VERSION } from '../version.ts';
 import { percent, UsageError } from './options.ts';
-import { print, printJson } from './output.ts';
+import { exitWithReader, print, printJson } from './output.ts';
 
 interface Options {
   key?: string;
@@ -69,6 +69,7 @@ Examples:
 async function lookup(files: string[], options: Options): Promise<void> {
   const { key } = options;
   if (!key) throw new UsageError('TIPLINE_KEY must be set to an API key.');
+  exitWithReader();
   const ask = asker(options, key);
   const printed = new Set<string>();
   const report = (results: LookupResult[]) => {

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { type Forwarding, forwarder } from '../mcp/forward.ts';
 import { VERSION } from '../version.ts';
 import { UsageError } from './options.ts';
+import { exitWithReader } from './output.ts';
 
 interface Options {
   key?: string;
@@ -40,6 +41,7 @@ async function serveStdio({ key, server }: Options): Promise<void> {
   if (!key) throw new UsageError('TIPLINE_KEY must be set to an API key.');
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol))
     throw new UsageError('--server must be an http or https URL.');
+  exitWithReader();
   const warn = (text: string) => process.stderr.write(`${text}\n`);
   const forwarding: Forwarding = {
     url: `${server.replace(/\/+$/, '')}/mcp`,

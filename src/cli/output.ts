@@ -72,21 +72,36 @@ async function sync(path: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
+/** Returns whether an error is that of a pipe that its reader has closed. */
+export const isClosedPipe = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException | null)?.code === 'EPIPE';
+
 /**
- * Ends the process with exit code 0 when the reader closes the pipe (`tipline … | head`). Reports any other error of
- * standard output once and sets the exit code.
- * @returns a function that tells whether an error has been reported already
+ * Reports the first error of standard output and sets the exit code. A pipe that its reader closes (`tipline … | head`) is no failure:
+ * the command continues without its output, because it may be in the middle of its changes.
+ * @returns a function that tells whether an error needs no other report
  */
 export function watchStandardOutput(exitCode: number): (error: unknown) => boolean {
-  let reported: unknown;
+  const errors = new Set<unknown>();
+  let isReported = false;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
+    errors.add(error);
+    if (isClosedPipe(error)) return;
     process.exitCode = exitCode;
-    if (reported === undefined)
-      process.stderr.write(`Cannot write to standard output: ${systemReason(error) ?? error.message}.\n`);
-    reported = error;
+    if (isReported) return;
+    isReported = true;
+    process.stderr.write(`Cannot write to standard output: ${systemReason(error) ?? error.message}.\n`);
   });
-  return (error) => error === reported;
+  // Cannot be reported, and must not end the command either.
+  process.stderr.on('error', () => {});
+  return (error) => errors.has(error);
+}
+
+/** Ends the process with exit code 0 when the reader closes the pipe: for commands that change nothing and may not end by themselves. */
+export function exitWithReader(): void {
+  process.stdout.on('error', (error) => {
+    if (isClosedPipe(error)) process.exit(0);
+  });
 }
 
 /** Returns a time in UTC, to the minute. */

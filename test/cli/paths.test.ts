@@ -173,6 +173,39 @@ describe('an unwritable standard output', () => {
   });
 });
 
+describe('a standard output that nobody reads', () => {
+  const files = temporaryDirectory();
+  const lists = ['one', 'two', 'three'].map((name) => {
+    const path = join(files, `${name}.json`);
+    writeFileSync(path, JSON.stringify({ name, list: [`${name}.test-feed.net`], type: 'hostname' }));
+    return path;
+  });
+
+  it.each(['stdout', 'all'] as const)(
+    'does not end a command in the middle of its changes (%s)',
+    async (unread) => {
+      const env = { TIPLINE_DATA_DIR: emptyStore() };
+      expect((await run(['whitelist', 'load', ...lists], { env, unread })).code).toBe(0);
+      const { stdout } = await run(['whitelist', 'list'], { env });
+      expect(stdout.match(/^\w+ {2}\(list, in use, loaded/gm)).toHaveLength(lists.length);
+    },
+  );
+
+  it.each([[[]], [['--json']]])('leaves no usable key that was never shown (%j)', async (options) => {
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    const created = await run(['keys', 'create', '--name', 'unseen', ...options], { env, unread: 'stdout' });
+    expect(created).toMatchObject({ code: 1, stderr: expect.stringContaining('is revoked') });
+    const [key] = JSON.parse((await run(['keys', 'list', '--json'], { env })).stdout);
+    expect(key).toMatchObject({ name: 'unseen', state: 'revoked' });
+  });
+
+  it.each([[[]], [['-o', '-']]])('ends an export without a message (%j)', async (options) => {
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    const { code, stderr } = await run(['export', '--format', 'csv', ...options], { env, unread: 'stdout' });
+    expect([code, stderr]).toEqual([0, `Store: ${env.TIPLINE_DATA_DIR}\n`]);
+  });
+});
+
 describe('export -o', () => {
   let service: Service;
   let directory: string;

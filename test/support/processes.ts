@@ -25,6 +25,8 @@ export interface RunOptions {
   cwd?: string;
   /** For its standard input, which ends after it. */
   input?: string | Buffer;
+  /** Nobody reads its standard output, or any of its output: the pipe is closed before it writes anything. */
+  unread?: 'stdout' | 'all';
 }
 
 const alive = new Map<number, Running>();
@@ -39,7 +41,11 @@ export async function endProcesses(): Promise<void> {
 }
 
 /** Starts a process that sees nothing of our settings, in a directory without an `.env`. */
-export function start(command: string, args: string[], { env, cwd, input }: RunOptions = {}): Running {
+export function start(
+  command: string,
+  args: string[],
+  { env, cwd, input, unread }: RunOptions = {},
+): Running {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(command, args, {
     cwd: cwd ?? tmpdir(),
@@ -55,6 +61,8 @@ export function start(command: string, args: string[], { env, cwd, input }: RunO
   const said = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));
+  if (unread !== undefined) child.stdout.destroy();
+  if (unread === 'all') child.stderr.destroy();
   // One that ends before it has read its input is no fault of ours.
   child.stdin.on('error', () => {});
   child.stdin.end(input ?? '');
