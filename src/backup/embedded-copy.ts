@@ -4,12 +4,10 @@ import { copyFile, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Db, pingDatabase } from '../db/database.ts';
-import { PGDATA } from '../db/embedded/lock.ts';
+import { holderPid, PGDATA, type StoreLock, takeStoreLock } from '../db/embedded/lock.ts';
 import { checkpoint } from './backup.queries.ts';
 import { requireRoom } from './data-directory.ts';
 
-/** Copies that a killed command has left are deleted after this time. */
-const LEFTOVER_MS = 86_400_000;
 /** The process that holds the store gives up a connection that is silent for longer (IDLE_MS in open.ts). */
 const PING_MS = 5_000;
 const COPY_NAME = /^backup-[0-9a-f-]{36}$/;
@@ -25,13 +23,17 @@ export async function withEmbeddedCopy<T>(
   dataDirectory: string,
   use: (pgdata: string) => Promise<T>,
 ): Promise<T> {
-  await removeLeftovers(dataDirectory);
-  const [from, to] = [join(dataDirectory, PGDATA), join(dataDirectory, `backup-${randomUUID()}`)];
+  await removeLeftovers(db, dataDirectory);
+  const [from, copy] = [join(dataDirectory, PGDATA), join(dataDirectory, `backup-${randomUUID()}`)];
+  const to = join(copy, PGDATA);
+  let lock: StoreLock | null = null;
   try {
     await db.connection().execute(async (connection) => {
       // Fewer changes are read again from the log when the copy is opened.
       await checkpoint(connection);
       requireRoom(dataDirectory, await sizeOf(from), 'a backup, which copies the database there,');
+      await mkdir(copy, { mode: 0o700 });
+      lock = await takeStoreLock(copy, (socket) => void socket.destroy());
       const copying = copyDirectory(from, to).then(() => true);
       // An error of the copy is that of the race, or comes after one of the connection.
       copying.catch(() => {});
@@ -42,16 +44,31 @@ export async function withEmbeddedCopy<T>(
     });
     return await use(to);
   } finally {
-    await rm(to, { recursive: true, force: true });
+    await releaseLock(lock);
+    await rm(copy, { recursive: true, force: true });
   }
 }
 
-async function removeLeftovers(dataDirectory: string): Promise<void> {
-  for (const name of (await readdir(dataDirectory)).filter((name) => COPY_NAME.test(name))) {
-    const path = join(dataDirectory, name);
-    const age = Date.now() - (await stat(path)).mtimeMs;
-    if (age > LEFTOVER_MS) await rm(path, { recursive: true, force: true });
-  }
+const releaseLock = async (lock: StoreLock | null) => lock?.release();
+
+/**
+ * Deletes the copies that killed commands have left: their locks are gone. A command makes and locks its copy while it has the
+ * connection, so that a copy without a lock is none that has just been made.
+ */
+async function removeLeftovers(db: Db, dataDirectory: string): Promise<void> {
+  const leftovers = await db.connection().execute(async () => {
+    const copies = (await readdir(dataDirectory)).filter((name) => COPY_NAME.test(name));
+    const paths = copies.map((name) => join(dataDirectory, name));
+    const holders = await Promise.all(paths.map((path) => holderPid(path).catch(gone)));
+    return paths.filter((_, i) => holders[i] === null);
+  });
+  for (const path of leftovers) await rm(path, { recursive: true, force: true });
+}
+
+/** A backup that ends meanwhile deletes its copy. */
+function gone(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }
 
 async function filesOf(directory: string): Promise<{ path: string; isDirectory: boolean }[]> {

@@ -15,7 +15,7 @@ import { openPostgresSession } from '../db/postgres/postgres-session.ts';
 import type { Session } from '../db/session.ts';
 import { cliActor } from './actor.ts';
 import { fileProblem, outputPath, UsageError } from './options.ts';
-import { openOutput, print } from './output.ts';
+import { isClosedPipe, openOutput, print } from './output.ts';
 import { orStandardInput } from './secret.ts';
 import { END_SIGNALS } from './server-process.ts';
 import { openPresentStore, requireStore, storeName } from './store.ts';
@@ -64,6 +64,7 @@ async function backup(path: string, { passphraseFile, force, json }: BackupOptio
   const output = await openOutput(path).catch((error) => {
     throw new UsageError(fileProblem(error, path) ?? (error as Error).message);
   });
+  const where = output.stream === process.stdout ? 'standard output' : path;
   let size = 0;
   async function* counted(bytes: AsyncIterable<Uint8Array>) {
     for await (const part of bytes) {
@@ -77,7 +78,11 @@ async function backup(path: string, { passphraseFile, force, json }: BackupOptio
       await pipeline(Readable.from(counted(bytes)), output.stream, {
         signal: interrupted.signal,
       }).catch((error) => {
-        throw FILE_ERRORS.includes(error.code)
+        if (isClosedPipe(error))
+          throw new Error(`The reader of ${where} has closed it: the backup is incomplete.`, {
+            cause: error,
+          });
+        throw output.stream !== process.stdout && FILE_ERRORS.includes(error.code)
           ? new Error(fileProblem(error, path), { cause: error })
           : error;
       });

@@ -30,7 +30,7 @@ interface TicketKey {
 export const isClusterWorker = (): boolean => cluster.isWorker;
 
 /**
- * Starts the server processes and stops them on SIGTERM and SIGINT.
+ * Starts the server processes and stops them on the signals that request it.
  * @param onEnd called when a server process exits unexpectedly
  * @param shutdownDelayMs the time that each server process waits after SIGTERM before it closes anything
  * @returns the first server

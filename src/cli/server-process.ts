@@ -69,14 +69,14 @@ export function localUrl({ host, port, secure }: { host: string; port: number; s
   return `http${secure ? 's' : ''}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Signals that request a graceful shutdown. */
-export const END_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** Signals that request a graceful shutdown; SIGHUP comes when the terminal or the SSH session has ended. */
+export const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The maximum duration of a shutdown; after it, the process exits with code 1. */
 const SHUTDOWN_MS = 25_000;
 
 /**
- * Shuts the process down on the first SIGTERM or SIGINT and ignores later ones.
+ * Shuts the process down on the first of the signals and ignores later ones.
  * @param delayMs the time that `close` waits before it closes anything; it extends the maximum duration
  */
 export function stopOnSignals(close: () => Promise<void>, delayMs = 0): void {

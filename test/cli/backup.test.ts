@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -6,12 +7,14 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { takeStoreLock } from '../../src/db/embedded/lock.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { freshDatabase, hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
 import { run, tipline, until } from '../support/processes.ts';
@@ -80,6 +83,38 @@ describe('tipline backup and tipline restore', () => {
       expect(stdout.includes('indicators, revision')).toBe(false);
     },
   );
+
+  const copies = () => readdirSync(service.directory).filter((name) => name.startsWith('backup-'));
+
+  it('fails when nobody reads standard output, and leaves no copy of the database', async () => {
+    const { code, stderr } = await run(['backup', '-'], { env: service.env, unread: 'stdout' });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('The reader of standard output has closed it: the backup is incomplete.'),
+    ]);
+    expect(copies()).toEqual([]);
+  });
+
+  it('leaves nothing when its terminal ends', async () => {
+    const interrupted = tipline(['backup', join(files, 'interrupted.backup')], { env: service.env });
+    await until('the copy of the database', () => copies().length > 0);
+    interrupted.signal('SIGHUP');
+    const { code, stderr } = await interrupted.exit;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Interrupted: no backup was written.')]);
+    expect([copies(), readdirSync(files).filter((name) => /^\.|interrupted/.test(name))]).toEqual([[], []]);
+  });
+
+  it('deletes the copy that a killed command has left, and not that of a running one', async () => {
+    const [left, used] = [randomUUID(), randomUUID()].map((id) => join(service.directory, `backup-${id}`));
+    for (const copy of [left, used]) mkdirSync(join(String(copy), 'pgdata'), { recursive: true });
+    const lock = await takeStoreLock(String(used), (socket) => void socket.destroy());
+    expect((await service.command('backup', plain)).code).toBe(0);
+    expect(copies()).toEqual([basename(String(used))]);
+    await lock?.release();
+    rmSync(plain);
+    expect((await service.command('backup', plain)).code).toBe(0);
+    expect(copies()).toEqual([]);
+  });
 
   it('does not overwrite a file without --force', async () => {
     const before = readFileSync(backup);
