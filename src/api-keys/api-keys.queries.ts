@@ -129,6 +129,21 @@ export async function endKeyBy(db: Db, id: string, end: Date): Promise<boolean> 
   return numUpdatedRows > 0n;
 }
 
+/**
+ * Makes a key expire at `expiresAt` again (null: not at all), if it expires at `end` now.
+ * @returns whether it does, and has not been revoked
+ */
+export async function restoreEnd(db: Db, id: string, end: Date, expiresAt: Date | null): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_key')
+    .set({ expires_at: expiresAt })
+    .where('id', '=', id)
+    .where('expires_at', '=', end)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 /** Writes the last use of all keys in one statement. */
 export async function writeLastUsed(db: Db, used: ReadonlyMap<string, Date>): Promise<void> {
   const rows = JSON.stringify([...used].map(([id, at]) => ({ id, at })));

@@ -15,6 +15,7 @@ import {
   findKey,
   insertKey,
   listKeys,
+  restoreEnd,
   revokeKey,
 } from './api-keys.queries.ts';
 
@@ -141,6 +142,12 @@ export async function revoke(db: Db, idOrName: string, by: AuditActor): Promise<
   });
 }
 
+/** A new key that replaces an old one, as that was before. */
+export interface Rotation extends CreatedKey {
+  old: ApiKey;
+  oldValidUntil: Date;
+}
+
 /**
  * Creates a key with the settings and the lifetime of the old one, which stays valid for `overlapSeconds`
  * more.
@@ -151,7 +158,7 @@ export async function rotate(
   idOrName: string,
   overlapSeconds: number,
   by: AuditActor,
-): Promise<CreatedKey & { oldId: string; oldValidUntil: Date }> {
+): Promise<Rotation> {
   const { now } = by;
   const old = await findOne(db, idOrName, now);
   if (!isUsable(old, now)) throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
@@ -167,7 +174,27 @@ export async function rotate(
       throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
     const created = await insert(trx, { ...old, expiresAt }, by, old.ownerId);
     await audit(trx, 'key.rotate', created.record, { ...old, oldValidUntil }, by);
-    return { ...created, oldId: old.id, oldValidUntil };
+    return { ...created, old, oldValidUntil };
+  });
+}
+
+/**
+ * Revokes a key that replaces another and that nobody has seen; the old key ends when it would have ended without the rotation.
+ * @returns whether the old key is valid as before; not if it was revoked meanwhile
+ */
+export async function undoRotation(
+  db: Db,
+  { record, old, oldValidUntil }: Rotation,
+  by: AuditActor,
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const isRestored = await restoreEnd(trx, old.id, oldValidUntil, old.expiresAt);
+    if (!(await revokeKey(trx, record.id, by.now))) return isRestored;
+    const after = { ...record, revokedAt: by.now };
+    const reason = 'The key could not be shown: its rotation is undone.';
+    const restored = isRestored ? { oldId: old.id, oldValidUntil: old.expiresAt } : {};
+    await audit(trx, 'key.revoke', { ...after, ...restored }, record, by, reason);
+    return isRestored;
   });
 }
 
@@ -177,9 +204,10 @@ async function audit(
   after: ApiKey,
   before: object | null,
   by: AuditActor,
+  reason: string | null = null,
 ): Promise<void> {
   const object = { kind: 'key' as const, id: after.id };
-  await writeAudit(trx, by, { action, object, before, after, reason: null });
+  await writeAudit(trx, by, { action, object, before, after, reason });
 }
 
 interface WarningLog {

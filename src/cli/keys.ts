@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { findFeedSlugs, listKeys } from '../api-keys/api-keys.queries.ts';
-import { type CreatedKey, createKey, revoke, rotate } from '../api-keys/api-keys.service.ts';
+import { type CreatedKey, createKey, revoke, rotate, undoRotation } from '../api-keys/api-keys.service.ts';
+import type { Db } from '../db/database.ts';
 import { MAX_STALE_MS } from '../db/revision/watch.ts';
 import { SCOPES, type Scope } from '../model/account.ts';
 import { type ApiKey, isUsable } from '../model/api-key.ts';
@@ -78,8 +79,12 @@ async function create(options: CreateOptions) {
     feeds: feed,
   };
   const created = await withDatabase(({ db }) => createKey(db, wanted, cliActor(now)));
-  if (json) return showOnce(created, JSON.stringify(asJson(created.record, now, created.key)));
-  await showOnce(created, createdLines(created));
+  const undo = async (db: Db) => {
+    await revoke(db, created.record.id, cliActor(new Date()));
+    return '';
+  };
+  if (json) return showOnce(created, JSON.stringify(asJson(created.record, now, created.key)), undo);
+  await showOnce(created, createdLines(created), undo);
   if (tlpCeiling !== undefined) return;
   print(
     feed.length > 0
@@ -94,13 +99,18 @@ function createdLines({ key, record }: CreatedKey): string {
 
 /**
  * Prints a new key.
+ * @param undo revokes it, and returns what else there is to report
  * @throws when standard output cannot be written; the key is revoked then, because nobody has seen it
  */
-async function showOnce({ record }: CreatedKey, text: string): Promise<void> {
+async function showOnce(
+  { record }: CreatedKey,
+  text: string,
+  undo: (db: Db) => Promise<string>,
+): Promise<void> {
   const error = await new Promise((done) => process.stdout.write(`${text}\n`, done));
   if (!error) return;
-  await withDatabase(({ db }) => revoke(db, record.id, cliActor(new Date())));
-  throw new Error(`The new key ${record.name} (${record.id}) could not be shown, and is revoked.`);
+  const more = await withDatabase(({ db }) => undo(db));
+  throw new Error(`The new key ${record.name} (${record.id}) could not be shown, and is revoked.${more}`);
 }
 
 async function list({ json }: Json) {
@@ -142,14 +152,20 @@ async function revokeKey(idOrName: string, { json }: Json) {
 async function rotateKey(idOrName: string, { overlap, json }: Json & { overlap: number }) {
   const now = new Date();
   const rotated = await withDatabase(({ db }) => rotate(db, idOrName, overlap, cliActor(now)));
+  const { old, oldValidUntil } = rotated;
+  const undo = async (db: Db) =>
+    (await undoRotation(db, rotated, cliActor(new Date())))
+      ? ` The old key (${old.id}) stays valid as before.`
+      : '';
   if (json) {
     return showOnce(
       rotated,
-      JSON.stringify({ ...asJson(rotated.record, now, rotated.key), oldValidUntil: rotated.oldValidUntil }),
+      JSON.stringify({ ...asJson(rotated.record, now, rotated.key), oldValidUntil }),
+      undo,
     );
   }
-  await showOnce(rotated, createdLines(rotated));
-  print(`The old key (${rotated.oldId}) stays valid until ${rotated.oldValidUntil.toISOString()}.`);
+  await showOnce(rotated, createdLines(rotated), undo);
+  print(`The old key (${old.id}) stays valid until ${oldValidUntil.toISOString()}.`);
 }
 
 function asJson({ expiresAt, ...key }: ApiKey, now: Date, secret?: string) {

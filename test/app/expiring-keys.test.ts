@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { findExpiringKeys } from '../../src/api-keys/api-keys.queries.ts';
-import { revoke, rotate, warnOfExpiringKeys } from '../../src/api-keys/api-keys.service.ts';
+import { findExpiringKeys, findKey } from '../../src/api-keys/api-keys.queries.ts';
+import { revoke, rotate, undoRotation, warnOfExpiringKeys } from '../../src/api-keys/api-keys.service.ts';
+import { findAudit } from '../../src/audit/audit.queries.ts';
 import { judgeKeys } from '../../src/doctor/database.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -50,11 +51,39 @@ onEveryEngine((engine) => {
   it('warns of no key that is being replaced, unless its successor is revoked', async () => {
     await tipline.newKey({ name: 'siem' });
     const by = { who: 'cli:test', now: tipline.clock.now };
-    const { oldId, record } = await rotate(tipline.db, 'siem', 2 * 86_400, by);
+    const { old, record } = await rotate(tipline.db, 'siem', 2 * 86_400, by);
     expect(await warnings()).toEqual([]);
     await revoke(tipline.db, record.id, by);
     tipline.clock.now = inDays(1);
-    expect(await warnings()).toEqual([{ key: 'siem', id: oldId, expiresAt: inDays(1) }]);
+    expect(await warnings()).toEqual([{ key: 'siem', id: old.id, expiresAt: inDays(1) }]);
+  });
+
+  it.each([null, 90])(
+    'ends a key when it would have ended before a rotation that is undone (in %s days)',
+    async (days) => {
+      const expiresAt = days === null ? null : inDays(days);
+      await tipline.newKey({ name: 'siem', expiresAt });
+      const by = { who: 'cli:test', now: tipline.clock.now };
+      const rotation = await rotate(tipline.db, 'siem', 0, by);
+      expect(await undoRotation(tipline.db, rotation, by)).toBe(true);
+      expect(await findKey(tipline.db, rotation.old.id)).toEqual(rotation.old);
+      expect(await findKey(tipline.db, rotation.record.id)).toMatchObject({ revokedAt: by.now });
+      const [entry] = await findAudit(tipline.db, { action: 'key.revoke' }, { limit: 1 });
+      expect(entry).toMatchObject({
+        objectId: rotation.record.id,
+        after: { oldId: rotation.old.id, oldValidUntil: expiresAt?.toISOString() ?? null },
+      });
+    },
+  );
+
+  it('keeps a key revoked whose rotation is undone', async () => {
+    await tipline.newKey({ name: 'siem' });
+    const by = { who: 'cli:test', now: tipline.clock.now };
+    const rotation = await rotate(tipline.db, 'siem', 60, by);
+    await revoke(tipline.db, rotation.old.id, by);
+    expect(await undoRotation(tipline.db, rotation, by)).toBe(false);
+    for (const { id } of [rotation.old, rotation.record])
+      expect(await findKey(tipline.db, id)).toMatchObject({ revokedAt: by.now });
   });
 
   it('warns of a key that shares its name with another, and the remedy has its id', async () => {

@@ -174,6 +174,18 @@ describe('an unwritable standard output', () => {
 });
 
 describe('a standard output that nobody reads', () => {
+  it('leaves the old key of a rotation as it was', async () => {
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    const { id } = JSON.parse((await run(['keys', 'create', '--name', 'rotated', '--json'], { env })).stdout);
+    const { code, stderr } = await run(['keys', 'rotate', id, '--overlap', '1h'], { env, unread: 'stdout' });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`is revoked. The old key (${id}) stays valid as before.`),
+    ]);
+    const [old, unseen] = JSON.parse((await run(['keys', 'list', '--json'], { env })).stdout);
+    expect([old, unseen]).toMatchObject([{ id, expiresAt: null, state: 'usable' }, { state: 'revoked' }]);
+  });
+
   const files = temporaryDirectory();
   const lists = ['one', 'two', 'three'].map((name) => {
     const path = join(files, `${name}.json`);
