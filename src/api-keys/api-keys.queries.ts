@@ -115,6 +115,15 @@ export async function revokeKey(db: Db, id: string, now: Date): Promise<boolean>
   return numUpdatedRows > 0n;
 }
 
+/** Returns when a key was to expire before it was first rotated; null: not at all. */
+export async function findOriginalEnd(db: Db, { id, expiresAt }: ApiKey): Promise<Date | null> {
+  const { rows } = await sql<{ end: Date | null }>`
+    select (before->>'expiresAt')::timestamptz as "end" from audit
+    where action = 'key.rotate' and before->>'id' = ${id} order by id limit 1
+  `.execute(db);
+  return rows[0] ? rows[0].end : expiresAt;
+}
+
 /**
  * Makes a key expire at `end` at the latest; never extends it.
  * @returns whether it has not been revoked

@@ -13,6 +13,7 @@ import {
   findExpiringKeys,
   findFeedSlugs,
   findKey,
+  findOriginalEnd,
   insertKey,
   listKeys,
   restoreEnd,
@@ -164,14 +165,14 @@ export async function rotate(
   if (!isUsable(old, now)) throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
   const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
   const oldValidUntil = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-  // The new key gets the lifetime that the old one was created with.
-  const expiresAt =
-    old.expiresAt && new Date(now.getTime() + old.expiresAt.getTime() - old.createdAt.getTime());
   return db.transaction().execute(async (trx) => {
     const still = await findKey(trx, old.id);
     // It may be revoked at the same time.
     if (!still || !isUsable(still, now) || !(await endKeyBy(trx, old.id, overlapEnd)))
       throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
+    // The new key gets the lifetime that the old one was created with, also when an earlier rotation has shortened that.
+    const end = await findOriginalEnd(trx, old);
+    const expiresAt = end && new Date(now.getTime() + end.getTime() - old.createdAt.getTime());
     const created = await insert(trx, { ...old, expiresAt }, by, old.ownerId);
     await audit(trx, 'key.rotate', created.record, { ...old, oldValidUntil }, by);
     return { ...created, old, oldValidUntil };

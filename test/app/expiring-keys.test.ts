@@ -76,6 +76,20 @@ onEveryEngine((engine) => {
     },
   );
 
+  it.each([null, 90])(
+    'gives each new key the lifetime of the first, also when one is rotated again (%s days)',
+    async (days) => {
+      await tipline.newKey({ name: 'siem', expiresAt: days === null ? null : inDays(days) });
+      const by = () => ({ who: 'cli:test', now: tipline.clock.now });
+      const { old } = await rotate(tipline.db, 'siem', 86_400, by());
+      tipline.clock.now = new Date(tipline.clock.now.getTime() + 3_600_000);
+      for (const id of [old.id, (await rotate(tipline.db, old.id, 60, by())).record.id]) {
+        const { record } = await rotate(tipline.db, id, 60, by());
+        expect(record.expiresAt).toEqual(days === null ? null : inDays(days));
+      }
+    },
+  );
+
   it('keeps a key revoked whose rotation is undone', async () => {
     await tipline.newKey({ name: 'siem' });
     const by = { who: 'cli:test', now: tipline.clock.now };
