@@ -19,6 +19,7 @@ import { openOutboundClient } from './outbound-client.ts';
 import { print, printJson } from './output.ts';
 import { requireReachable } from './reachable.ts';
 import { openSecrets, readCredentials } from './secret.ts';
+import { END_SIGNALS } from './server-process.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
 import { withDatabase } from './store.ts';
 import { openImporter } from './threads.ts';
@@ -254,7 +255,8 @@ async function run(
   { json, allowShrink = false }: { json?: boolean; allowShrink?: boolean },
 ): Promise<void> {
   const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
+  const interrupt = () => stop.abort();
+  for (const signal of END_SIGNALS) process.once(signal, interrupt);
   const result = await withDatabase(async ({ db }, config) => {
     const source = await requireSource(db, name);
     const outbound = openOutboundClient(config);
@@ -279,6 +281,8 @@ async function run(
     } finally {
       await outbound.close();
     }
+  }).finally(() => {
+    for (const signal of END_SIGNALS) process.off(signal, interrupt);
   });
   if (result.error !== null) process.exitCode = 1;
   if (json) return printJson(result);

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { run, tipline, until } from '../support/processes.ts';
@@ -96,6 +97,19 @@ describe('the feed and enrichment commands, beside a running server', () => {
     expect(await refused('sources', 'run', 'blocks')).toContain(
       'blocks: the source answers with HTTP 503. Nothing was changed.\n',
     );
+  });
+
+  it('stop at SIGTERM: the feed can be fetched again, and no file stays', async () => {
+    feed.answer({ handle: () => {} });
+    const running = tipline(['sources', 'run', 'blocks'], { env: service.env });
+    await until('the request', () => feed.asked.length > 0);
+    running.signal('SIGTERM');
+    const { code, stderr } = await running.exit;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Nothing was changed.')]);
+    const fetched = readdirSync(join(service.directory, 'fetched'));
+    expect(fetched.filter((name) => name.startsWith('run-'))).toEqual([]);
+    feed.answer({ body: LIST });
+    expect(await ok('sources', 'run', 'blocks')).toMatch(/^blocks: /);
   });
 
   it('reject an incomplete source, and name what is allowed', async () => {
