@@ -71,15 +71,21 @@ export function writeBackup(
   snapshot: StoreSnapshot,
   { secret, passphrase }: { secret: string | null; passphrase?: string },
 ): AsyncIterable<Buffer> {
-  const archive = writeTar(
-    entriesOf(snapshot, passphrase === undefined ? null : secret),
-    new Date(snapshot.manifest.takenAt),
-  );
+  const entries = entriesOf(snapshot, passphrase === undefined ? null : secret);
+  const compressed = compress(writeTar(entries, new Date(snapshot.manifest.takenAt)));
+  return passphrase === undefined ? compressed : encryptAge(compressed, passphrase);
+}
+
+/** A generator, so that nothing is read of a snapshot whose backup is interrupted before it begins. */
+async function* compress(archive: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gzip = createGzip({ level: COMPRESSION_LEVEL, chunkSize: BUFFER_BYTES });
   const source = Readable.from(archive);
   source.on('error', (error) => gzip.destroy(error));
-  const compressed = source.pipe(gzip);
-  return passphrase === undefined ? compressed : encryptAge(compressed, passphrase);
+  try {
+    yield* source.pipe(gzip);
+  } finally {
+    source.destroy();
+  }
 }
 
 async function* entriesOf(
