@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskOf, requireSpace } from '../db/embedded/disk-guard.ts';
 import { openEmbeddedSession } from '../db/embedded/embedded-session.ts';
@@ -102,15 +102,4 @@ function withSpaceChecks(session: Session, directory: string): Session {
         })(),
       ),
   };
-}
-
-/** Returns the secret in the data directory; null: there is none. */
-export async function findSecret(directory: string): Promise<string | null> {
-  return readFile(join(directory, SECRET_FILE), 'utf8').then(
-    (text) => text.trim(),
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    },
-  );
 }

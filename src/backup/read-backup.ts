@@ -14,6 +14,7 @@ import {
   SECRET_ENTRY,
   type TableEnd,
 } from './manifest.ts';
+import { MIN_SECRET } from './secret-file.ts';
 import { ArchiveError, readTar } from './tar.ts';
 import { type StoreSnapshot, sha256, tableDigest } from './write-backup.ts';
 
@@ -94,8 +95,13 @@ async function openArchive(path: string, pieces: AsyncIterable<Buffer>): Promise
   if (head?.name !== MANIFEST_ENTRY) throw new BackupError(`${path} is not a backup of Tipline.`);
   const manifest = await checkVersion(path, parse<Manifest>(path, head));
   let ahead = await next();
-  const secret = ahead?.name === SECRET_ENTRY ? ahead.content.toString('utf8').trim() : null;
-  if (secret !== null) ahead = await next();
+  let secret: string | null = null;
+  if (ahead?.name === SECRET_ENTRY) {
+    const text = ahead.content.toString('utf8').trim();
+    // A shorter one is none, and would replace the one in the data directory.
+    if (text.length >= MIN_SECRET) secret = text;
+    ahead = await next();
+  }
   const read = new Map<string, TableEnd>();
 
   async function* rows(table: string): AsyncGenerator<Buffer> {

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import { recordBackup } from '../backup/backup.queries.ts';
-import { findSecret } from '../backup/data-directory.ts';
 import { withEmbeddedCopy } from '../backup/embedded-copy.ts';
 import type { Manifest } from '../backup/manifest.ts';
+import { findSecret } from '../backup/secret-file.ts';
 import { type StoreSnapshot, withStoreSnapshot, writeBackup } from '../backup/write-backup.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
@@ -105,7 +105,8 @@ async function backup(path: string, { passphraseFile, force, json }: BackupOptio
     if (json)
       return say(JSON.stringify({ file: path, bytes: size, seconds, ...summaryOf(manifest, passphrase) }));
     say(reportLine(path, manifest, size, seconds));
-    for (const line of secretLines(passphrase !== undefined, secret)) process.stderr.write(`${line}\n`);
+    for (const line of secretLines(config, passphrase !== undefined, secret))
+      process.stderr.write(`${line}\n`);
   } catch (error) {
     await output.discard();
     throw interrupted.signal.aborted ? interrupted.signal.reason : error;
@@ -188,12 +189,13 @@ function reportLine(
   return `${path}: ${indicators} indicators, revision ${revision}, ${size}, in ${seconds.toFixed(1)} s.`;
 }
 
-function secretLines(isEncrypted: boolean, secret: string | null): string[] {
+function secretLines({ databaseUrl }: Config, isEncrypted: boolean, secret: string | null): string[] {
   if (!isEncrypted)
     return [
       'It is not encrypted, so it does not contain the secret that decrypts stored credentials: keep that too, or encrypt with --passphrase-file.',
     ];
-  return secret === null
+  if (secret !== null) return [];
+  return databaseUrl
     ? ['It does not contain the secret: TIPLINE_SECRET is not set for this command.']
-    : [];
+    : ['It contains no secret: the data directory has no file secret.'];
 }

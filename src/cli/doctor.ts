@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { findSecret } from '../backup/data-directory.ts';
+import { findSecret } from '../backup/secret-file.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError, readConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';

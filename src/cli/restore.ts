@@ -1,11 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { recordRestore } from '../backup/backup.queries.ts';
-import { findSecret, hasStore, replaceStore, withLock } from '../backup/data-directory.ts';
+import { hasStore, replaceStore, withLock } from '../backup/data-directory.ts';
 import { loadStore } from '../backup/load-store.ts';
 import { fingerprintOf } from '../backup/manifest.ts';
 import { type OpenBackup, openBackup } from '../backup/read-backup.ts';
-import { readConfig } from '../config/config.ts';
+import { findSecret } from '../backup/secret-file.ts';
+import { ConfigError, readConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import { lastMigration } from '../db/migrate.ts';
 import { openPostgresSession } from '../db/postgres/postgres-session.ts';
@@ -151,14 +152,22 @@ async function secretProblem(
   { secret: setSecret, databaseUrl, dataDirectory }: Config,
   { manifest: { secretFingerprint }, secret }: OpenBackup,
 ): Promise<string | null> {
-  const present = setSecret ?? (databaseUrl ? null : await findSecret(dataDirectory));
+  const present = setSecret ?? (databaseUrl ? null : await findSecret(dataDirectory).catch(asInvalid));
+  if (present instanceof ConfigError) return `${present.message}. ${remedyOf(secret)}`;
   if (secretFingerprint === null || (present !== null && fingerprintOf(present) === secretFingerprint))
     return null;
   const where = databaseUrl || setSecret ? 'TIPLINE_SECRET' : `the file secret in ${dataDirectory}`;
   const state = present === null ? `${where} is missing` : `${where} is not the secret of the backup`;
-  const remedy =
-    secret === null
-      ? 'Set it to that of the store that was backed up; otherwise credentials of sources and providers, webhooks and second factors must be set again.'
-      : 'The backup contains it: --write-secret writes it to a file.';
-  return `${state.charAt(0).toUpperCase()}${state.slice(1)}. ${remedy}`;
+  return `${state.charAt(0).toUpperCase()}${state.slice(1)}. ${remedyOf(secret)}`;
+}
+
+const remedyOf = (secret: string | null) =>
+  secret === null
+    ? 'Set it to that of the store that was backed up; otherwise credentials of sources and providers, webhooks and second factors must be set again.'
+    : 'The backup contains it: --write-secret writes it to a file.';
+
+/** Returns the error of a file that holds no secret. */
+function asInvalid(error: unknown): ConfigError {
+  if (error instanceof ConfigError) return error;
+  throw error;
 }

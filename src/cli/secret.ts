@@ -1,8 +1,8 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { link, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
+import { findSecret, secretPath } from '../backup/secret-file.ts';
 import { ConfigError } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import { flush } from '../db/embedded/flush.ts';
@@ -21,13 +21,11 @@ export type SecretSettings = Pick<Config, 'secret' | 'databaseUrl' | 'dataDirect
 async function readSecret(config: SecretSettings): Promise<string> {
   if (config.secret) return config.secret;
   if (config.databaseUrl) throw new ConfigError('TIPLINE_SECRET must be set when DATABASE_URL is');
-  const path = join(config.dataDirectory, 'secret');
   await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
-  if (!existsSync(path)) await makeSecret(path);
-  const secret = (await readFile(path, 'utf8')).trim();
-  if (secret.length < 32)
-    throw new ConfigError(`${path} holds no secret: it must have at least 32 characters`);
-  return secret;
+  const found = await findSecret(config.dataDirectory);
+  if (found !== null) return found;
+  await makeSecret(secretPath(config.dataDirectory));
+  return readSecret(config);
 }
 
 /** Creates the file atomically: of two processes that start at the same time, both read the file of the first. */

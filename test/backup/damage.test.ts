@@ -98,6 +98,13 @@ describe('a backup', () => {
     expect([await readAll(written(plain)), await readAll(written(encrypted))]).toEqual([bytes, bytes]);
   });
 
+  it('has no secret where that of an earlier version is empty', async () => {
+    const empty = await all(writeBackup(snapshot, { secret: '', passphrase: PASSPHRASE }));
+    const backup = await openBackup(written(empty), async () => PASSPHRASE);
+    await backup.close();
+    expect(backup.secret).toBe(null);
+  });
+
   it('is rejected when it is cut off', async () => {
     const rejected = async (content: Buffer, parts: number[]) => {
       for (const part of parts) {

@@ -267,6 +267,28 @@ describe('tipline backup and tipline restore', () => {
     expect(readFileSync(at('secret'), 'utf8')).not.toContain('of the backup');
   });
 
+  it('makes no backup of a store whose file for the secret is empty', async () => {
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    const secret = join(env.TIPLINE_DATA_DIR, 'secret');
+    writeFileSync(secret, '');
+    const file = join(files, 'no-secret.backup');
+    const attempt = async () => {
+      const { code, stderr } = await run(['backup', file, '--passphrase-file', passphrase], { env });
+      return [code, stderr, existsSync(file)];
+    };
+    expect(await attempt()).toEqual([
+      2,
+      expect.stringContaining(`${secret} holds no secret: it must have at least 32 characters`),
+      false,
+    ]);
+    rmSync(secret);
+    expect(await attempt()).toEqual([
+      0,
+      expect.stringContaining('It contains no secret: the data directory has no file secret.'),
+      true,
+    ]);
+  });
+
   it.skipIf(!hasPostgres)('restores into PostgreSQL and from there into a data directory', async () => {
     const { url, drop } = await freshDatabase();
     const secret = join(files, 'secret');
