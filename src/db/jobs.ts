@@ -76,7 +76,19 @@ export async function openJobs(
   });
   // No other worker can use the embedded store: active jobs belong to a process that was killed.
   if (kind === 'embedded') await sql`delete from pgboss.job where state = 'active'`.execute(db);
+  await repairTimes(db);
   return boss;
+}
+
+/**
+ * Removes what is dated in the future, because the clock has been set back since: an active job would expire, and pg-boss expire
+ * jobs, only once the clock is there again.
+ */
+async function repairTimes(db: Database['db']): Promise<void> {
+  await sql`delete from pgboss.job where state = 'active' and started_on > now() + interval '1 minute'`.execute(
+    db,
+  );
+  await sql`update pgboss.version set maintained_on = null where maintained_on > now()`.execute(db);
 }
 
 interface Doing<T> {
@@ -119,8 +131,9 @@ export function runJobLoop<T extends object>(
   };
   const run = async () => {
     while (!signal.aborted) {
-      // `fetch` reports no errors: it then returns no job.
-      const [job] = await boss.fetch<T>(name);
+      // `fetch` reports no errors: it then returns no job. Jobs are sent for at once; one that starts later is from before the clock
+      // was set back, and as long as it waits, the queue accepts no other one.
+      const [job] = await boss.fetch<T>(name, { ignoreStartAfter: true });
       underWay = job?.id;
       if (job) await work(job.data).then(() => complete(job.id));
       else await pause();

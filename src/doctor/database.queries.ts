@@ -131,7 +131,10 @@ export async function findSlowStatements(db: Db, milliseconds: number): Promise<
   }
 }
 
-/** Returns when a worker last completed a job; null: never, as far as is recorded. */
+/**
+ * Returns when a worker last completed a job; null: never, as far as is recorded. Jobs in the future were completed before the clock was
+ * set back: they say nothing of the present.
+ */
 export async function findLastJob(db: Db): Promise<Date | null> {
   const { rows: tables } = await sql<{ exists: boolean }>`
     select to_regclass('pgboss.job') is not null and to_regclass('pgboss.archive') is not null as exists`.execute(
@@ -139,9 +142,8 @@ export async function findLastJob(db: Db): Promise<Date | null> {
   );
   if (!tables[0]?.exists) return null;
   const { rows } = await sql<{ at: Date | null }>`
-    select greatest((select max(completed_on) from pgboss.job), (select max(completed_on) from pgboss.archive)) as at`.execute(
-    db,
-  );
+    select max(completed_on) as at from (select completed_on from pgboss.job union all select completed_on from pgboss.archive) as job
+    where completed_on < now() + interval '1 minute'`.execute(db);
   return rows[0]?.at ?? null;
 }
 

@@ -165,6 +165,8 @@ export function judgeWorker(last: Date | null, now: Date): Judgement {
 }
 
 const BACKUP_DAYS = 8;
+/** The time by which the clocks of two machines may differ. */
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
 /** @param last the last one by `tipline backup`; null: none @param usesOthers whether other programs may make backups */
 export function judgeBackup(last: Date | null, usesOthers: boolean, now: Date): Judgement {
@@ -173,6 +175,11 @@ export function judgeBackup(last: Date | null, usesOthers: boolean, now: Date): 
     return usesOthers
       ? ok('No backup by tipline backup is recorded; those by other programs are not known')
       : warning('No backup is recorded', remedy);
+  if (last.getTime() - now.getTime() > MAX_CLOCK_DIFFERENCE_MS)
+    return warning(
+      `The last backup is dated ${last.toISOString()}, in the future: the clock was set back`,
+      remedy,
+    );
   const days = Math.floor((now.getTime() - last.getTime()) / 86_400_000);
   if (days > BACKUP_DAYS) return warning(`The last backup is ${days} days old`, remedy);
   return ok(`The last backup was made at ${last.toISOString()}`);

@@ -5,7 +5,7 @@ import type { ImportCounts, KindCounts } from './import-context.ts';
 
 /**
  * The age of the last heartbeat from which an import counts as stopped: its process has ended. Heartbeats use the clock
- * of the database, so that the clocks of two machines are never compared.
+ * of the database, so that the clocks of two machines are never compared. One in the future is from before that clock was set back.
  */
 const HEARTBEAT_TIMEOUT_MS = 60_000;
 /** The number of days after which dry runs are deleted from the history. */
@@ -113,9 +113,11 @@ const COLUMNS = [
   'undone_at as undoneAt',
 ] as const;
 
+const HEARTBEAT_TIMEOUT = sql`make_interval(secs => ${HEARTBEAT_TIMEOUT_MS / 1000})`;
+
 const STATE = sql<RunState>`case
-  when state = 'running' and heartbeat_at < clock_timestamp() - make_interval(secs => ${HEARTBEAT_TIMEOUT_MS / 1000}) then 'stopped'
-  else state end`;
+  when state = 'running' and heartbeat_at not between clock_timestamp() - ${HEARTBEAT_TIMEOUT} and clock_timestamp() + ${HEARTBEAT_TIMEOUT}
+  then 'stopped' else state end`;
 
 type Counts = Record<string, KindCounts>;
 

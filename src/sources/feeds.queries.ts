@@ -1,4 +1,4 @@
-import { type Selectable, sql, type Transaction } from 'kysely';
+import { type ExpressionBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { forgetHoldsOfSource } from '../feeds/feed-guards.queries.ts';
@@ -69,14 +69,35 @@ function toStored(row: Selectable<Tables['source']>): StoredSource {
   };
 }
 
-/** Returns the ids of the sources that are due and that no run fetches already. */
+/**
+ * The duration of a lease, which a run renews: after it, another run may replace a killed one. Clocks of workers may differ by most
+ * of it.
+ */
+export const LEASE_MS = 5 * 60_000;
+
+/** Whether no run holds the lease of a source. One that ends later than any run can extend it is from before the clock was set back. */
+function isLeaseFree({ or, eb }: ExpressionBuilder<Tables, 'source'>, now: Date) {
+  return or([
+    eb('running_until', 'is', null),
+    eb('running_until', '<=', now),
+    eb('running_until', '>', new Date(now.getTime() + 2 * LEASE_MS)),
+  ]);
+}
+
+/**
+ * Returns the ids of the sources that are due and that no run fetches already. A source whose last run is in the future is due: the clock
+ * has been set back since, and the time of its next run is as wrong.
+ */
 export async function dueSources(db: Db, now: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('source')
     .select('id')
     .where('enabled', '=', true)
-    .where('next_run_at', '<=', now)
-    .where((eb) => eb.or([eb('running_until', 'is', null), eb('running_until', '<=', now)]))
+    .where('next_run_at', 'is not', null)
+    .where(({ or, eb }) =>
+      or([eb('next_run_at', '<=', now), eb('last_run_at', '>', new Date(now.getTime() + LEASE_MS))]),
+    )
+    .where((eb) => isLeaseFree(eb, now))
     .orderBy('next_run_at')
     .execute();
   return rows.map(({ id }) => id);
@@ -163,7 +184,7 @@ export async function takeLease(db: Db, id: string, token: string, now: Date, un
     .updateTable('source')
     .set({ run_token: token, running_until: until })
     .where('id', '=', id)
-    .where((eb) => eb.or([eb('running_until', 'is', null), eb('running_until', '<=', now)]))
+    .where((eb) => isLeaseFree(eb, now))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

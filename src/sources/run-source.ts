@@ -21,6 +21,7 @@ import {
   findRunState,
   findStoredSource,
   holdsLease,
+  LEASE_MS,
   renewLease,
   takeLease,
   writeOutcome,
@@ -51,11 +52,6 @@ export interface RunResult {
   counts: RunCounts | null;
 }
 
-/**
- * The duration of a lease, which a run renews: after it, another run may replace a killed one. Clocks of workers may differ by most
- * of it.
- */
-const LEASE_MS = 5 * 60_000;
 const RENEWAL_MS = 30_000;
 
 export interface RunOptions {

@@ -283,11 +283,14 @@ onEveryEngine((engine) => {
     expect(count).toBeLessThan(20_000);
   });
 
-  it('shows the import of a killed server as stopped', async () => {
+  it.each([
+    ['', '2020-01-01'],
+    [', also after its clock was set back', '2999-01-01'],
+  ])('shows the import of a killed server as stopped%s', async (_, heartbeat) => {
     const { id } = await run(CSV);
     await tipline.db
       .updateTable('import_run')
-      .set({ state: 'running', heartbeat_at: new Date('2020-01-01') })
+      .set({ state: 'running', heartbeat_at: new Date(heartbeat) })
       .where('id', '=', id)
       .execute();
     expect((await read(`/app/imports/${id}`)).data.state).toBe('stopped');

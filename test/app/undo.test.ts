@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
@@ -56,7 +57,7 @@ onEveryEngine((engine) => {
   it('does not remove a source while a file is imported into it', async () => {
     await tipline.db
       .updateTable('import_run')
-      .set({ state: 'running', heartbeat_at: new Date('2999-01-01') })
+      .set({ state: 'running', heartbeat_at: sql`clock_timestamp()` })
       .execute();
     const [{ id: source }] = (await read('/app/sources')).data;
     const refused = await administrator.send('POST', `/app/sources/${source}/remove`);

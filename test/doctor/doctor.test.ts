@@ -180,6 +180,12 @@ describe('a check of tipline doctor', () => {
     ['there was never a worker', judgeWorker(null, NOW), 'error', 'No worker'],
     ['there is a backup', judgeBackup(minutesAgo(60), false, NOW), 'ok', '2026-06-01T11:00'],
     ['the backup is old', judgeBackup(minutesAgo(60 * 24 * 10), true, NOW), 'warning', '10 days old'],
+    [
+      'the clock was set back after a backup',
+      judgeBackup(minutesAgo(-60), true, NOW),
+      'warning',
+      'dated 2026-06-01T13:00:00.000Z, in the future: the clock was set back',
+    ],
     ['there is no backup', judgeBackup(null, false, NOW), 'warning', 'No backup'],
     ['there may be other backups', judgeBackup(null, true, NOW), 'ok', 'other programs'],
     ['no key expires', judgeKeys([]), 'ok', 'No API key'],

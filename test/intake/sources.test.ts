@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/db/revision/revision.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
-import { findStoredSource, makeDue } from '../../src/sources/feeds.queries.ts';
+import { dueSources, findStoredSource, makeDue } from '../../src/sources/feeds.queries.ts';
 import { runPendingRemovals, startRemoval } from '../../src/sources/remove-source.ts';
 import { runSource } from '../../src/sources/run-source.ts';
 import { requireSource } from '../../src/sources/sources.service.ts';
@@ -59,6 +59,16 @@ onEveryEngine((engine) => {
         errorsInARow: 0,
         nextRunAt: new Date(NOW.getTime() + 3_600_000),
       });
+    });
+
+    it('is due again after the clock was set back', async () => {
+      feeds.server.answer({ body: LIST });
+      const id = await feeds.add({ kind: 'text' });
+      await feeds.run(id, { now: new Date(NOW.getTime() + 30 * 86_400_000) });
+      expect(await dueSources(tipline.db, NOW)).toEqual([id]);
+      expect((await feeds.run(id, { now: NOW })).error).toBeNull();
+      expect(await dueSources(tipline.db, NOW)).toEqual([]);
+      expect(await health(id)).toMatchObject({ nextRunAt: new Date(NOW.getTime() + 3_600_000) });
     });
 
     it('sends the validators of the last success, and writes nothing for a 304', async () => {

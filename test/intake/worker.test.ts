@@ -155,8 +155,8 @@ onEveryEngine((engine) => {
     await workers.pop()?.stop();
     // As a worker leaves it that is killed, with the next minute's job for it.
     const { now } = tipline.clock;
-    const until35 = new Date(now.getTime() + 35 * 60_000);
-    await sql`update source set next_run_at = ${now}, run_token = gen_random_uuid(), running_until = ${until35}`.execute(
+    const until4 = new Date(now.getTime() + 4 * 60_000);
+    await sql`update source set next_run_at = ${now}, run_token = gen_random_uuid(), running_until = ${until4}`.execute(
       tipline.db,
     );
     await sql`insert into pgboss.job (name, policy, state, singleton_key, data, started_on)
@@ -166,6 +166,32 @@ onEveryEngine((engine) => {
     await feeds.add({ kind: 'text', address: `${feeds.server.address}/other` });
     await start(1);
     await until(async () => (await total()) === 2);
+  });
+
+  it('goes on at once after the clock was set back', async () => {
+    feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
+    await feeds.add({ kind: 'text' });
+    await start(1);
+    await until(async () => (await total()) === 1);
+    await workers.pop()?.stop();
+    // As a worker leaves it that is killed when its clock is a month ahead.
+    const ahead = new Date(tipline.clock.now.getTime() + 30 * 86_400_000);
+    await sql`update source set last_run_at = ${ahead}, next_run_at = ${ahead}, run_token = gen_random_uuid(), running_until = ${ahead}`.execute(
+      tipline.db,
+    );
+    await sql`delete from pgboss.job`.execute(tipline.db);
+    await sql`insert into pgboss.job (name, policy, state, data, start_after, started_on, created_on)
+      select name, policy, job.state, '{}', later, later, later
+      from pgboss.queue, unnest(array['active', 'created']::pgboss.job_state[]) as job(state), (select now() + interval '30 days' as later) as at
+      where name <> 'source-run'`.execute(tipline.db);
+    await sql`update pgboss.version set maintained_on = now() + interval '30 days'`.execute(tipline.db);
+    feeds.server.answer({ body: 'bad-one.test-feed.net\nbad-two.test-feed.net\n' });
+    await start(1);
+    await until(async () => (await total()) === 2);
+    await until(async () => {
+      const { rows } = await sql`select from pgboss.version where maintained_on <= now()`.execute(tipline.db);
+      return rows.length === 1;
+    });
   });
 
   async function jobs() {
