@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { MIGRATION_TABLES } from '../db/migrate.ts';
+import { MIGRATION_TABLES, type ObjectKind } from '../db/migrate.ts';
 import { DATES_A_CHANGE } from '../db/revision/change-dates.ts';
 import type { Tables } from '../db/tables.ts';
 
@@ -30,10 +30,21 @@ export interface SequenceState {
   isCalled: boolean;
 }
 
-/** Returns the states of all sequences, those of identity columns included. */
-export async function readSequences(db: Db): Promise<SequenceState[]> {
+/**
+ * Returns the states of sequences.
+ * @param names of sequences @param tables whose sequences are read too, such as those of identity columns
+ */
+export async function readSequences(
+  db: Db,
+  names: readonly string[],
+  tables: readonly string[],
+): Promise<SequenceState[]> {
   const { rows } = await sql<{ name: string }>`
-    select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'S' order by relname
+    select relname as name from pg_class as s where relnamespace = current_schema()::regnamespace and relkind = 'S'
+      and (relname = any(${names}::text[]) or exists (
+        select from pg_depend as d join pg_class as t on t.oid = d.refobjid
+        where d.classid = 'pg_class'::regclass and d.objid = s.oid and d.deptype in ('a', 'i') and t.relname = any(${tables}::text[])))
+    order by relname
   `.execute(db);
   const states: SequenceState[] = [];
   for (const { name } of rows) {
@@ -168,17 +179,46 @@ export async function dropSchema(db: Db, name: string): Promise<void> {
 const isOwnedByExtension = (catalogue: string) =>
   sql`exists (select from pg_depend where classid = ${sql.lit(catalogue)}::regclass and objid = o.oid and deptype = 'e')`;
 
-/** The kinds and names of the objects in the current schema that belong neither to a table nor to an extension. */
+/**
+ * The kinds and names of the objects in the current schema that belong neither to a table nor to an extension: `name` is quoted, and has the
+ * arguments of a function.
+ */
 const otherObjects = sql`
-  select 'sequence' as kind, oid::regclass::text as name from pg_class as o
+  select 'sequence' as kind, oid::regclass::text as name, relname::text as plain from pg_class as o
   where relnamespace = ${OWN} and relkind = 'S' and not ${isOwnedByExtension('pg_class')}
     and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = o.oid and deptype in ('a', 'i'))
   union all
-  select 'function', oid::regprocedure::text from pg_proc as o
+  select 'function', oid::regprocedure::text, proname::text from pg_proc as o
   where pronamespace = ${OWN} and not ${isOwnedByExtension('pg_proc')}
   union all
-  select 'type', oid::regtype::text from pg_type as o
+  select 'type', oid::regtype::text, typname::text from pg_type as o
   where typnamespace = ${OWN} and typtype = 'e' and not ${isOwnedByExtension('pg_type')}`;
+
+/**
+ * Returns the objects of a kind in the current schema, by name: the tables, or those of the other kinds that belong neither to a table nor
+ * to an extension. `signature` is quoted, and has the arguments of a function.
+ */
+export async function findObjects(db: Db, kind: ObjectKind): Promise<{ name: string; signature: string }[]> {
+  const { rows } = await sql<{ name: string; signature: string }>`
+    select plain as name, name as signature from (
+      select 'table' as kind, oid::regclass::text as name, relname::text as plain from pg_class where relnamespace = ${OWN} and relkind = 'r'
+      union all ${otherObjects}) as object
+    where kind = ${kind} order by name
+  `.execute(db);
+  return rows;
+}
+
+/** Returns the views, of any schema, that read tables of the current one: they are dropped with these. */
+export async function findDependentViews(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct v.oid::regclass::text as name
+    from pg_depend as d join pg_rewrite as r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
+      join pg_class as v on v.oid = r.ev_class and v.relkind in ('v', 'm')
+      join pg_class as t on d.refclassid = 'pg_class'::regclass and t.oid = d.refobjid and t.relkind = 'r'
+    where t.relnamespace = ${OWN} order by 1
+  `.execute(db);
+  return rows.map(({ name }) => name);
+}
 
 /** Drops everything in the current schema that belongs to no extension, and the schema of jobs. */
 export async function dropEverything(db: Db): Promise<void> {
@@ -210,7 +250,7 @@ export async function moveEverything(db: Db, target: string): Promise<void> {
         select 'table' as kind, oid::regclass::text as name from pg_class where relnamespace = ${OWN} and relkind = 'r'
         union all
         select 'statistics', format('%I.%I', ${OWN}, stxname) from pg_statistic_ext where stxnamespace = ${OWN}
-        union all ${otherObjects}) as object`,
+        union all select kind, name from (${otherObjects}) as other) as object`,
     ),
   );
 }

@@ -1,4 +1,4 @@
-import { lastMigration, MIGRATION_TABLES, migratedTables, migrateWithin } from '../db/migrate.ts';
+import { lastMigration, MIGRATION_TABLES, migratedNames, migrateWithin } from '../db/migrate.ts';
 import { type Session, within } from '../db/session.ts';
 import {
   beginHistory,
@@ -8,6 +8,8 @@ import {
   dropEverything,
   dropSchema,
   emptyTables,
+  findDependentViews,
+  findObjects,
   findTables,
   moveEverything,
   restoreTables,
@@ -113,12 +115,20 @@ async function prepareTarget({ db, kind }: Session, replace: boolean): Promise<v
     );
   if ((await lastMigration(db)) === null) return;
   if (!replace) throw new TargetError('The database has a store already.');
-  const known = await migratedTables();
-  const foreign = (await findTables(db))
-    .map(({ name }) => name)
-    .filter((name) => !known.has(name) && !MIGRATION_TABLES.includes(name));
+  const foreign = await findForeignObjects(db);
   if (foreign.length > 0)
     throw new TargetError(
-      `The database also has tables that are not of this version of Tipline (${foreign.join(', ')}): use another database.`,
+      `The database also has objects that are not of this version of Tipline and would be deleted (${foreign.join(', ')}): remove them, or use another database.`,
     );
+}
+
+/** Returns, by kind and name, what would be deleted with the store though no migration has created it. */
+async function findForeignObjects(db: Session['db']): Promise<string[]> {
+  const foreign: string[] = [];
+  for (const kind of ['table', 'sequence', 'function', 'type'] as const) {
+    const known = await migratedNames(kind);
+    for (const { name, signature } of await findObjects(db, kind))
+      if (!known.has(name) && !MIGRATION_TABLES.includes(name)) foreign.push(`${kind} ${signature}`);
+  }
+  return [...foreign, ...(await findDependentViews(db)).map((name) => `view ${name}`)];
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { lastMigration, MIGRATION_TABLES, migratedTables } from '../db/migrate.ts';
+import { lastMigration, MIGRATION_TABLES, migratedNames } from '../db/migrate.ts';
 import { type Session, within } from '../db/session.ts';
 import { encryptAge } from '../secrets/age.ts';
 import { VERSION } from '../version.ts';
@@ -47,7 +47,7 @@ export async function withStoreSnapshot<T>(
     const { db } = session;
     const schema = await lastMigration(db);
     if (schema === null) throw new Error('There is no store of Tipline in this database.');
-    const known = await migratedTables();
+    const known = await migratedNames('table');
     const tables = (await findTables(db)).filter(
       ({ name }) => known.has(name) && ![...DERIVED_TABLES, ...MIGRATION_TABLES].includes(name),
     );
@@ -59,7 +59,7 @@ export async function withStoreSnapshot<T>(
       ...(await readStoreFacts(db)),
       secretFingerprint: secret === null ? null : fingerprintOf(secret),
       tables,
-      sequences: await readSequences(db),
+      sequences: await readSequences(db, [...(await migratedNames('sequence'))], [...known]),
     };
     const columnsOf = new Map(tables.map(({ name, columns }) => [name, columns]));
     return use({ manifest, rows: (table) => session.copyOut(table, columnsOf.get(table) ?? []) });

@@ -79,10 +79,18 @@ export async function migrationNames(): Promise<string[]> {
 /** The tables in which Kysely records migrations. */
 export const MIGRATION_TABLES = ['kysely_migration', 'kysely_migration_lock'];
 
-/** Returns the names of all tables that migrations of this version create, also those that later ones rename or drop. */
-export async function migratedTables(): Promise<Set<string>> {
+/** The kinds of what migrations create, besides what belongs to a table. */
+export type ObjectKind = 'table' | 'sequence' | 'function' | 'type';
+
+/** Returns the names of all objects of a kind that migrations of this version create, also those that later ones rename or drop. */
+export async function migratedNames(kind: ObjectKind): Promise<Set<string>> {
   const texts = [...(await readMigrations()).values()].join('\n');
-  const created = texts.matchAll(/^create table (\w+)|^alter table \w+ rename to (\w+)/gm);
+  const created = texts.matchAll(
+    new RegExp(
+      `^create (?:or replace )?${kind} (\\w+)|^alter ${kind} \\w+(?:\\([^)]*\\))? rename to (\\w+)`,
+      'gm',
+    ),
+  );
   return new Set([...created].map(([, name, renamed]) => String(name ?? renamed)));
 }
 

@@ -285,3 +285,41 @@ describe.each(PLACES)('a backup of a store on %s', (sourceName, newPlace) => {
     });
   });
 });
+
+describe.each(PLACES)('a schema that others use too, on %s', (name, newPlace) => {
+  /** What an operator may add beside the tables of Tipline, and how the refusal names it. */
+  const FOREIGN: [statement: string, name: string][] = [
+    ['create table our_table (id serial)', 'table our_table'],
+    ['create sequence "Our sequence"', 'sequence "Our sequence"'],
+    [
+      'create function our_report(integer) returns integer language sql as $$ select 1 $$',
+      'function our_report(integer)',
+    ],
+    ["create type our_mood as enum ('calm')", 'type our_mood'],
+    ['create materialized view our_copy as select value from indicator', 'view our_copy'],
+    ['create view our_view as select value from indicator', 'view our_view'],
+    ['create schema ours create view other as select value from public.indicator', 'view ours.other'],
+  ];
+
+  it('is neither deleted by a restore nor part of a backup', async () => {
+    const place = await newPlace();
+    const store = await place.open();
+    for (const [statement] of FOREIGN) await sql.raw(statement).execute(store.db);
+    const path = await place.read(store, (snapshot) => backUp(snapshot));
+    await store.close();
+    const names = FOREIGN.map(([, foreign]) => foreign).join(', ');
+    // The embedded database has no other users: its directory is replaced.
+    if (name === 'postgresql') {
+      await expect(restore(path, place, true)).rejects.toMatchObject({
+        name: 'TargetError',
+        message: expect.stringContaining(names),
+      });
+      await place.withSession(({ db }) =>
+        sql`select our_report(1), 'calm'::our_mood from our_view, our_copy, ours.other`.execute(db),
+      );
+    }
+    const other = await newPlace();
+    await restore(path, other);
+    await restore(path, other, true);
+  });
+});
