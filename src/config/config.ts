@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { systemReason } from '../model/system-error.ts';
 import { closestName } from '../model/text.ts';
 import { type Config, SETTINGS, type Setting } from './settings.ts';
 
@@ -15,7 +16,7 @@ export class ConfigError extends Error {
  * @throws {ConfigError} listing every invalid setting and the allowed values
  */
 export function readConfig({ serving = false, env = process.env, envFile = '.env' } = {}): Config {
-  const variables = { ...(existsSync(envFile) && parseEnv(readFileSync(envFile, 'utf8'))), ...env };
+  const variables = { ...readEnvFile(envFile), ...env };
   const problems: string[] = [];
   const read = ({ name, kind, default: fallback }: Setting): unknown => {
     const text = variables[name]?.trim() || fallback;
@@ -32,6 +33,24 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
   problems.push(...unknownSettings(variables, new Set(Object.values(SETTINGS).map(({ name }) => name))));
   if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);
   return config;
+}
+
+/**
+ * Returns the variables of an environment file; none if there is no such file.
+ * @throws {ConfigError} when it cannot be read, or is not text in UTF-8
+ */
+function readEnvFile(path: string): NodeJS.Dict<string> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw new ConfigError(`${path} cannot be read: ${systemReason(error) ?? (error as Error).message}.`);
+  }
+  // UTF-16, in which PowerShell writes the output of a command.
+  if (text.includes('\0')) throw new ConfigError(`${path} cannot be read: it must be text in UTF-8.`);
+  // Editors on Windows begin a file with a byte-order mark, which would belong to the first name.
+  return parseEnv(text.replace(/^\uFEFF/, ''));
 }
 
 /**
@@ -126,8 +145,7 @@ export function oidcConfig(config: Config): OidcConfig | null {
 
 /** Sets the variables of OpenTelemetry that stand in `.env` for its SDK, which reads the environment only. */
 export function exposeOtelVariables(envFile = '.env'): void {
-  if (!existsSync(envFile)) return;
-  for (const [name, value] of Object.entries(parseEnv(readFileSync(envFile, 'utf8'))))
+  for (const [name, value] of Object.entries(readEnvFile(envFile)))
     if (name.startsWith('OTEL_')) process.env[name] ??= value;
 }
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { oidcConfig, readConfig } from '../../src/config/config.ts';
@@ -51,6 +51,22 @@ describe('an invalid configuration', () => {
     writeFileSync(join(cwd, '.env'), 'PORT=99999\n');
     const { code, stderr } = await run(['serve'], { cwd });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('PORT must be') });
+  });
+
+  it.each([
+    ['with a byte-order mark', Buffer.from('\uFEFFPORT=99999\n'), 'PORT must be'],
+    [
+      'in UTF-16',
+      Buffer.from('\uFEFFPORT=99999\n', 'utf16le'),
+      '.env cannot be read: it must be text in UTF-8.',
+    ],
+    ['that is a directory', null, '.env cannot be read: it is a directory.'],
+  ])('is detected in a .env %s', async (_, content, message) => {
+    const cwd = temporaryDirectory();
+    if (content) writeFileSync(join(cwd, '.env'), content);
+    else mkdirSync(join(cwd, '.env'));
+    const { code, stderr } = await run(['serve'], { cwd });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });
 
   it('includes a URL of Redis with another path than the number of a database', () => {
