@@ -25,9 +25,11 @@ async function sqlMigrations(): Promise<Record<string, Migration>> {
  * Migrates the database to this version's schema. All or nothing, in one transaction under an advisory lock,
  * so that two nodes may start at once.
  * @returns the names of the migrations applied now
- * @throws when one fails, or the database is of a newer version
+ * @throws when one fails, or the database is of a newer version or not in UTF-8
  */
 export async function migrate(db: Kysely<Tables>): Promise<string[]> {
+  // A database that Tipline has set up already goes on; `tipline doctor` reports its encoding.
+  if (!(await isMigrated(db))) await requireEncoding(db);
   const migrator = new Migrator({ db, provider: { getMigrations: sqlMigrations } });
   const { error, results } = await migrator.migrateToLatest();
   if (error) throw new Error(reason(error), { cause: error });
@@ -76,6 +78,27 @@ export async function migrationNames(): Promise<string[]> {
   return [...(await readMigrations()).keys()];
 }
 
+/** Returns the encoding of a database, and whether it holds all text: SQL_ASCII stores the bytes of UTF-8 as they are. */
+export async function readEncoding(db: Kysely<Tables>): Promise<{ encoding: string; holdsAllText: boolean }> {
+  const { rows } = await sql<{
+    encoding: string;
+  }>`select current_setting('server_encoding') as encoding`.execute(db);
+  const encoding = rows[0]?.encoding ?? 'UTF8';
+  return { encoding, holdsAllText: ['UTF8', 'SQL_ASCII'].includes(encoding) };
+}
+
+export const CREATE_IN_UTF8 = 'Create another database: createdb -E UTF8 -T template0 NAME';
+
+async function requireEncoding(db: Kysely<Tables>): Promise<void> {
+  const { encoding, holdsAllText } = await readEncoding(db).catch((error) => {
+    throw new Error(reason(error), { cause: error });
+  });
+  if (!holdsAllText)
+    throw new Error(
+      `The database has the encoding ${encoding}, which does not hold all text. ${CREATE_IN_UTF8}`,
+    );
+}
+
 /** The tables in which Kysely records migrations. */
 export const MIGRATION_TABLES = ['kysely_migration', 'kysely_migration_lock'];
 
@@ -110,6 +133,7 @@ export async function lastMigration(db: Kysely<Tables>): Promise<string | null> 
  * @throws when one fails
  */
 export async function migrateWithin(db: Kysely<Tables>, schema: string, upTo?: string): Promise<void> {
+  await requireEncoding(db);
   const provider = { getMigrations: sqlMigrations };
   const migrator = new Migrator({ db, provider, migrationTableSchema: schema, disableTransactions: true });
   const { error } = await (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo));

@@ -1,4 +1,5 @@
 import type { ExpiringKey } from '../api-keys/api-keys.queries.ts';
+import { CREATE_IN_UTF8 } from '../db/migrate.ts';
 import type { RedisFacts } from '../rate-limit/redis-facts.ts';
 import type {
   ConnectionFacts,
@@ -18,6 +19,20 @@ const OLDEST_POSTGRES = 150_000;
 export function judgePostgres({ version, number }: { version: string; number: number }): Judgement {
   if (number >= OLDEST_POSTGRES) return ok(`PostgreSQL ${version}`);
   return error(`PostgreSQL ${version} is older than 15`, 'Upgrade PostgreSQL.');
+}
+
+export function judgeEncoding({
+  encoding,
+  holdsAllText,
+}: {
+  encoding: string;
+  holdsAllText: boolean;
+}): Judgement {
+  if (holdsAllText) return ok(`The encoding is ${encoding}`);
+  return error(
+    `The database has the encoding ${encoding}, which does not hold all text`,
+    `${CREATE_IN_UTF8}.`,
+  );
 }
 
 /** @param last the last migration of the database; null: it has no tables of Tipline @param names those of this version */

@@ -3,7 +3,7 @@ import { findLastBackup } from '../backup/backup.queries.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/settings.ts';
 import type { Db } from '../db/database.ts';
-import { lastMigration, migrationNames } from '../db/migrate.ts';
+import { lastMigration, migrationNames, readEncoding } from '../db/migrate.ts';
 import { CONNECTIONS_A_SERVER } from '../db/open.ts';
 import { openPostgresSession } from '../db/postgres/postgres-session.ts';
 import { systemReason } from '../model/system-error.ts';
@@ -29,6 +29,7 @@ import {
 import {
   judgeBackup,
   judgeConnections,
+  judgeEncoding,
   judgeIndexes,
   judgeKeys,
   judgeMigrations,
@@ -200,6 +201,7 @@ function serverChecks(
   );
   return [
     ['postgresql', async () => judgePostgres(await readVersion(db))],
+    ['encoding', async () => judgeEncoding(await readEncoding(db))],
     [
       'clock of the database',
       async () => {

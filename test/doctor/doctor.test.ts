@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Database } from '../../src/db/database.ts';
-import { lastMigration, migrationNames } from '../../src/db/migrate.ts';
+import { lastMigration, migrate, migrateWithin, migrationNames, readEncoding } from '../../src/db/migrate.ts';
 import { openPostgresSession } from '../../src/db/postgres/postgres-session.ts';
 import { judgeCredentials } from '../../src/doctor/credentials.ts';
 import {
@@ -19,6 +19,7 @@ import {
 import {
   judgeBackup,
   judgeConnections,
+  judgeEncoding,
   judgeIndexes,
   judgeKeys,
   judgeMigrations,
@@ -312,6 +313,25 @@ onEveryEngine((engine) => {
 });
 
 describe.skipIf(!hasPostgres)('tipline doctor on PostgreSQL', () => {
+  it('finds an encoding that does not hold all text, with which migrations do not begin', async () => {
+    const latin1 = await freshDatabase("encoding 'LATIN1' template template0 lc_collate 'C' lc_ctype 'C'");
+    const { db, close } = await openPostgresSession(latin1.url, 'tipline test');
+    try {
+      const problem = 'The database has the encoding LATIN1, which does not hold all text';
+      const remedy = 'Create another database: createdb -E UTF8 -T template0 NAME';
+      expect(judgeEncoding(await readEncoding(db))).toEqual({
+        status: 'error',
+        message: problem,
+        remedy: `${remedy}.`,
+      });
+      await expect(migrate(db)).rejects.toThrow(`${problem}. ${remedy}`);
+      await expect(migrateWithin(db, 'public')).rejects.toThrow(problem);
+    } finally {
+      await close();
+      await latin1.drop();
+    }
+  });
+
   it('reports everything that is wrong', async () => {
     const { url, drop } = await freshDatabase();
     const dataDirectory = temporaryDirectory();

@@ -110,7 +110,11 @@ async function openFreshPostgres(url: string): Promise<Database> {
   });
 }
 
-export async function freshPostgresUrl(url: string): Promise<{ url: string; drop: () => Promise<void> }> {
+/** @param options of `create database` */
+export async function freshPostgresUrl(
+  url: string,
+  options = '',
+): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const admin = async (statement: string) => {
     const client = new pg.Client({ connectionString: url });
@@ -118,7 +122,7 @@ export async function freshPostgresUrl(url: string): Promise<{ url: string; drop
     await client.query(statement);
     await client.end();
   };
-  await admin(`create database ${name}`);
+  await admin(`create database ${name} ${options}`);
   return {
     url: url.replace(/\/[^/]*$/, `/${name}`),
     drop: () => admin(`drop database ${name} with (force)`),

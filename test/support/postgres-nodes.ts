@@ -9,7 +9,7 @@ export function nodeSettings(databaseUrl: string, settings: Record<string, strin
   return { DATABASE_URL: databaseUrl, TIPLINE_SECRET: 'a secret of the tests, long enough', ...settings };
 }
 
-/** A new, empty database of the run's PostgreSQL. */
-export async function freshDatabase() {
-  return freshPostgresUrl(inject('postgresUrl') ?? '');
+/** A new, empty database of the run's PostgreSQL. @param options of `create database` */
+export async function freshDatabase(options?: string) {
+  return freshPostgresUrl(inject('postgresUrl') ?? '', options);
 }
