@@ -147,6 +147,12 @@ export async function findLastJob(db: Db): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
+/** Returns the last number that was given to an indicator. */
+export async function readLastNumber(db: Db): Promise<number> {
+  const { last } = await db.selectFrom('revision').select('last_number as last').executeTakeFirstOrThrow();
+  return last;
+}
+
 /** Returns the size of the database, in bytes. */
 export async function readSize(db: Db): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(

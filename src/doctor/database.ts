@@ -1,5 +1,6 @@
 import type { ExpiringKey } from '../api-keys/api-keys.queries.ts';
 import { CREATE_IN_UTF8 } from '../db/migrate.ts';
+import { NUMBERS_WITH_SIDS } from '../model/identity.ts';
 import type { RedisFacts } from '../rate-limit/redis-facts.ts';
 import type {
   ConnectionFacts,
@@ -177,6 +178,20 @@ export function judgeWorker(last: Date | null, now: Date): Judgement {
   if (now.getTime() - last.getTime() > IDLE_WORKER_MS)
     return error(`No worker has completed a job for ${minutes} minutes`, remedy);
   return ok('A worker runs');
+}
+
+/** The share of the numbers with sids from which on doctor warns. */
+const MANY_NUMBERS = 0.8;
+
+/** @param last the last number that was given to an indicator */
+export function judgeNumbers(last: number): Judgement {
+  const [given, of] = [last, NUMBERS_WITH_SIDS].map((number) => number.toLocaleString('en'));
+  const message = `${given} of ${of} numbers of indicators with sids are given`;
+  if (last < NUMBERS_WITH_SIDS * MANY_NUMBERS) return ok(message);
+  return warning(
+    message,
+    'Rules for Snort and Suricata leave out new indicators without sids: use lists (docs/formats.md), or a new store.',
+  );
 }
 
 const BACKUP_DAYS = 8;

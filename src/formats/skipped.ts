@@ -12,6 +12,7 @@
  * - `certificate`: the fingerprint of a certificate, where only hashes of files are compared
  * - `network`: a network, where only single addresses are compared, or only some lengths of prefixes
  * - `whitelisted-parts`: a network with so many whitelisted parts that a rule cannot hold the rest
+ * - `sid`: an indicator for whose rules no sids are left
  * - `limit`: beyond the limit of the request
  */
 export type SkipReason =
@@ -27,6 +28,7 @@ export type SkipReason =
   | 'certificate'
   | 'network'
   | 'whitelisted-parts'
+  | 'sid'
   | 'limit';
 
 /** The indicators that a format leaves out while it writes, by reason. */

@@ -4,7 +4,7 @@ import { LIST_SIDS } from '../model/identity.ts';
 import { type ExportFormat, type ExportIndicator, type ExportInfo, indicatorPage } from './format.ts';
 import { listedBlocks } from './listed-blocks.ts';
 import { filesByType, listFile, type RowsOf, ruleTexts } from './rules/rows-by-type.ts';
-import { isAnyAddress, RULE_COLUMNS } from './rules/rule-file.ts';
+import { indicatorRules, isAnyAddress, RULE_COLUMNS } from './rules/rule-file.ts';
 import { Skipped } from './skipped.ts';
 import { isPublicSuffix } from './url-parts.ts';
 import { type ArchiveFile, zipArchive } from './zip.ts';
@@ -91,7 +91,7 @@ export function datasetsFormat({ ndjson, publicAddress, rulesOf, networkRules }:
     const names = set('tipline-names', 'string', `tipline-names.${extension}`);
     const nameLine = (row: ExportIndicator) => {
       if (!isPublicSuffix(row.value)) return listed(row, row.value);
-      single.push(...rulesOf(row));
+      single.push(...indicatorRules(row, rulesOf, skipped, 'public-suffix'));
       return '';
     };
     for await (const file of listFile(names.file, of('DOMAIN'), nameLine)) {
@@ -131,9 +131,7 @@ export function datasetsFormat({ ndjson, publicAddress, rulesOf, networkRules }:
     for (const [index, { type, keyword, file: name }] of HASH_LISTS.entries()) {
       const hashLine = (row: ExportIndicator) => {
         if (!row.ofCertificate) return `${row.value}\n`;
-        const own = rulesOf(row);
-        if (own.length === 0) skipped.add('certificate');
-        single.push(...own);
+        single.push(...indicatorRules(row, rulesOf, skipped, 'certificate'));
         return '';
       };
       for await (const file of listFile(name, of(type), hashLine)) {

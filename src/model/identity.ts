@@ -68,7 +68,10 @@ export const LIST_SIDS = {
   ja3: 4_294_900_090,
 } as const;
 
-/** The sid of an indicator's rule. `slot`: 0 to 7, which of its rules. */
+/** Indicators with this number or a higher one have no sids: these would be those of groups. Numbers are not given again. */
+export const NUMBERS_WITH_SIDS = (FIRST_GROUP_SID - FIRST_SID) / SIDS_EACH;
+
+/** The sid of an indicator's rule; its number is below NUMBERS_WITH_SIDS. `slot`: 0 to 7, which of its rules. */
 export function sidOf(number: number, slot: number): number {
   return FIRST_SID + SIDS_EACH * number + slot;
 }

@@ -5,6 +5,7 @@ import { addressCollapser } from '../../src/formats/collapse-addresses.ts';
 import type { ExportIndicator, TxtStyle } from '../../src/formats/format.ts';
 import { Skipped } from '../../src/formats/skipped.ts';
 import { blocksOf, isBlock, joined, rangeOf, withoutParts } from '../../src/model/address-ranges.ts';
+import { groupSid, NUMBERS_WITH_SIDS, sidOf } from '../../src/model/identity.ts';
 import { runs } from '../properties/runs.ts';
 import { exportIndicator, written, writtenFiles } from './input.ts';
 
@@ -196,6 +197,37 @@ describe('rules', () => {
     );
     expect(text).not.toContain('alert');
     expect(skipped.counts).toEqual({ 'whitelisted-parts': 1 });
+  });
+
+  it.each([
+    ['suricata', {}],
+    ['snort', {}],
+    ['suricata', { archive: 'datasets' }],
+    ['snort', { archive: 'reputation' }],
+  ] as const)('of %s %o leave out indicators for which no sids are left', async (format, given) => {
+    const sidsOf = async (first: number, skipped: Skipped) => {
+      const rows = [
+        exportIndicator(first, 'DOMAIN', 'bad.test-feed.net'),
+        exportIndicator(first + 1, 'IPV4', '198.51.100.0/24', { whitelistedParts: PARTS }),
+        exportIndicator(first + 2, 'URL', 'http://bad.test-feed.net/a'),
+      ];
+      const info = { addressRules: new Map(), ja3: [] };
+      const wanted = formatOf(format, { ...DEFAULT_OPTIONS, ...given });
+      if (wanted.order === 'type')
+        rows.sort((a, b) => wanted.types.indexOf(a.type) - wanted.types.indexOf(b.type));
+      const text =
+        'archive' in given
+          ? ((await writtenFiles(wanted, rows, info, skipped)).get('tipline.rules') ?? '')
+          : await written(wanted, rows, info, 3, skipped);
+      return [...text.matchAll(/sid:(\d+);/g)].map(([, sid]) => Number(sid));
+    };
+    const [before, after] = [new Skipped(), new Skipped()];
+    const others = await sidsOf(NUMBERS_WITH_SIDS, after);
+    const own = await sidsOf(NUMBERS_WITH_SIDS - 3, before);
+    const isOwn = (sid: number) => sid >= sidOf(NUMBERS_WITH_SIDS - 3, 0) && sid < groupSid(0, 'IPV4');
+    expect(own.some(isOwn)).toBe(true);
+    expect(others.some((sid) => sid >= groupSid(0, 'IPV4') && sid < groupSid(1_000_000, 'IPV4'))).toBe(false);
+    expect([before.counts.sid, (after.counts.sid ?? 0) > 0]).toEqual([undefined, true]);
   });
 
   it('stand beside the sets of addresses, which hold no networks', async () => {

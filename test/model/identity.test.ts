@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { INDICATOR_NAMESPACE, indicatorId, uuidv5 } from '../../src/model/identity.ts';
+import {
+  groupSid,
+  INDICATOR_NAMESPACE,
+  indicatorId,
+  NUMBERS_WITH_SIDS,
+  sidOf,
+  uuidv5,
+} from '../../src/model/identity.ts';
 
 it('uuidv5 matches RFC 9562, appendix A.4', () => {
   expect(uuidv5('www.example.com', '6ba7b810-9dad-11d1-80b4-00c04fd430c8')).toBe(
@@ -28,4 +35,8 @@ it('an indicator id can be computed from the namespace, the type and the normali
 
 it('the same value with two types has two ids', () => {
   expect(indicatorId('MUTEX', 'a.example')).not.toBe(indicatorId('DOMAIN', 'a.example'));
+});
+
+it('the sids of indicators end where those of groups begin', () => {
+  expect(sidOf(NUMBERS_WITH_SIDS - 1, 7) + 1).toBe(groupSid(0, 'IPV4'));
 });

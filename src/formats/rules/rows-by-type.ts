@@ -2,6 +2,7 @@ import type { IndicatorType } from '../../model/vocabulary.ts';
 import type { ExportIndicator } from '../format.ts';
 import type { Skipped } from '../skipped.ts';
 import type { ArchiveFile } from '../zip.ts';
+import { indicatorRules } from './rule-file.ts';
 
 type Rows = readonly ExportIndicator[];
 
@@ -49,9 +50,7 @@ export async function* ruleTexts(
   for await (const batch of rows) {
     let text = '';
     for (const row of batch) {
-      const own = rulesOf(row);
-      if (own.length === 0) skipped.add('not-http');
-      text += own.join('');
+      text += indicatorRules(row, rulesOf, skipped, 'not-http').join('');
     }
     yield text;
   }

@@ -1,9 +1,9 @@
-import { blockOf, groupSid, sidOf } from '../../model/identity.ts';
+import { blockOf, groupSid, NUMBERS_WITH_SIDS, sidOf } from '../../model/identity.ts';
 import { mostRestrictive } from '../../model/statement.ts';
 import { type IndicatorType, SEVERITIES } from '../../model/vocabulary.ts';
 import type { ExportFormat, ExportIndicator, ExportInfo } from '../format.ts';
 import { listedBlocks } from '../listed-blocks.ts';
-import type { Skipped } from '../skipped.ts';
+import type { Skipped, SkipReason } from '../skipped.ts';
 import type { RuleDescription } from './rule-text.ts';
 
 /** The rule language of an engine. */
@@ -68,9 +68,8 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
         for (const row of batch) {
           text += blocks.before(row);
           if (!isAddress(row)) {
-            const rules = language.rulesOf(row);
-            if (rules.length === 0) skipped.add(row.type === 'URL' ? 'not-http' : 'file-hash');
-            text += rules.join('');
+            const reason = row.type === 'URL' ? 'not-http' : 'file-hash';
+            text += indicatorRules(row, language.rulesOf, skipped, reason).join('');
           } else if (isAnyAddress(row.value)) {
             skipped.add('any-address');
           } else if (row.whitelistedParts.length > 0) {
@@ -118,15 +117,35 @@ function isAddress({ type }: ExportIndicator): boolean {
   return type === 'IPV4' || type === 'IPV6';
 }
 
+/**
+ * Returns the rules of an indicator that is not an address; none, which is counted, where no sids are left or no rule can match it.
+ * @param unmatched why no rule can match it
+ */
+export function indicatorRules(
+  row: ExportIndicator,
+  rulesOf: RuleLanguage['rulesOf'],
+  skipped: Skipped,
+  unmatched: SkipReason,
+): string[] {
+  const hasSids = row.number < NUMBERS_WITH_SIDS;
+  const rules = hasSids ? rulesOf(row) : [];
+  if (rules.length === 0) skipped.add(hasSids ? unmatched : 'sid');
+  return rules;
+}
+
 /** The maximum length of the addresses of a rule; Suricata reads lines of up to 8,192 characters. */
 const MAX_ADDRESSES = 6_000;
 
-/** Returns the rules for a network without its whitelisted parts; '' if it has too many of them. */
+/** Returns the rules for a network without its whitelisted parts; '' if it has too many of them, or no sids are left. */
 export function partialNetworkRules(
   language: Pick<RuleLanguage, 'addressRules'>,
   row: ExportIndicator,
   skipped: Skipped,
 ): string {
+  if (row.number >= NUMBERS_WITH_SIDS) {
+    skipped.add('sid');
+    return '';
+  }
   const blocks = listedBlocks(row, { addParts: () => {} }).filter((block) => !isAnyAddress(block));
   if (blocks.length > 0 && blocks.join().length <= MAX_ADDRESSES) {
     skipped.addParts(row.whitelistedParts.length);
