@@ -51,7 +51,9 @@ function removing(source: { id: string; name: string }): Restoration {
 export async function startRemoval(db: Db, source: StoredSource, by: AuditActor): Promise<void> {
   await withRevision(db, async (trx, revision) => {
     if (await isImporting(trx, source.name))
-      throw new SourceError(`a file is being imported into "${source.name}": wait for its end, or stop it`);
+      throw new SourceError(
+        `a file is being imported into "${source.name}": wait for its end, or stop it; if its process has ended, try again in a minute`,
+      );
     if (!(await beginRemoval(trx, source.id))) return;
     await discardUndoData(trx, source);
     await writeAudit(trx, by, {

@@ -63,7 +63,7 @@ onEveryEngine((engine) => {
     const refused = await administrator.send('POST', `/app/sources/${source}/remove`);
     expect([refused.statusCode, refused.json().error]).toEqual([
       409,
-      'a file is being imported into "Ours": wait for its end, or stop it.',
+      'a file is being imported into "Ours": wait for its end, or stop it; if its process has ended, try again in a minute.',
     ]);
   });
 

@@ -253,7 +253,9 @@ onEveryEngine((engine) => {
     await undo(id);
     expect(await reason(id)).toBe('It has been undone already.');
     await tipline.db.updateTable('import_run').set({ undo: null, state: 'running' }).execute();
-    expect(await reason(id)).toBe('It is still running: stop it first.');
+    expect(await reason(id)).toBe(
+      'It is still running: wait for its end, or stop it. If its process has ended, try again in a minute.',
+    );
     await tipline.db.updateTable('import_run').set({ dry_run: true }).execute();
     expect(await reason(id)).toBe('It was a dry run: it changed nothing.');
   });
