@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Kysely, type LogEvent, sql } from 'kysely';
 import { systemReason } from '../model/system-error.ts';
 import type { Database, Db } from './database.ts';
@@ -19,7 +19,7 @@ import { requireNotMoved } from './embedded/moved.ts';
 import { connectPglite } from './embedded/pglite.ts';
 import { leaseQueue, serveStore } from './embedded/server.ts';
 import type { OwnEngine } from './embedded/thread-connection.ts';
-import { connectThread } from './embedded/thread-connection.ts';
+import { connectThread, DAMAGED } from './embedded/thread-connection.ts';
 import { applyPolicy, type SchemaPolicy } from './migrate.ts';
 import { emptyPendingLists } from './pending-lists.ts';
 import { openPool, postgresDialect, postgresDisk, revisionReader, statsOf } from './postgres/postgres.ts';
@@ -228,7 +228,11 @@ async function openEmbedded({
   };
   const connection = await reconnecting(connect).catch(async (error) => {
     await lock.release();
-    throw error;
+    if (error.code !== DAMAGED) throw error;
+    throw new Error(
+      `The embedded database in ${directory} cannot be opened: its files are damaged or incomplete (${error.message}). Restore a backup: tipline restore FILE --replace ${resolve(directory)}`,
+      { cause: error },
+    );
   });
   const guarded = guardDisk(connection, { disk, reserve, changed });
   const engine = leaseQueue(guarded.connection);

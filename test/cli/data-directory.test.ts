@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -55,6 +55,19 @@ describe('the data directory', () => {
       now: 1,
       same: false,
     });
+  });
+
+  it('whose database is incomplete is named with the reason and the remedy', async () => {
+    const service = await serve();
+    const { directory } = service;
+    const env = { TIPLINE_DATA_DIR: directory };
+    service.signal('SIGTERM');
+    await service.exit;
+    rmSync(join(directory, 'pgdata', 'global', 'pg_control'));
+    const expected = `The embedded database in ${directory} cannot be opened: its files are damaged or incomplete (could not open file "global/pg_control": No such file or directory). Restore a backup: tipline restore FILE --replace ${directory}`;
+    const served = await run(['serve'], { env });
+    expect([served.code, served.stderr]).toEqual([1, expect.stringContaining(`${expected}\n`)]);
+    expect((await run(['doctor'], { env })).stdout).toContain(`database: ${expected}.`);
   });
 
   it('has a socket that only its user can access', async () => {

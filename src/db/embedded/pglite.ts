@@ -5,7 +5,7 @@ import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import type { QueryRows } from '../database.ts';
 import { CRASHED } from './client.ts';
 import { flush, flushDirectory } from './flush.ts';
-import type { Connection } from './thread-connection.ts';
+import { type Connection, DAMAGED } from './thread-connection.ts';
 
 const INT8 = 20;
 
@@ -64,9 +64,14 @@ async function start(files: PGliteOptions, isDurable: boolean): Promise<PGlite> 
     import('@electric-sql/pglite/contrib/pg_trgm'),
   ]);
   setFlagsFromString(`--wasm-tiering-budget=${OPTIMIZED_AFTER_BYTES}`);
-  return PGlite.create({
+  let lastProblem = 'PostgreSQL has exited';
+  const database = PGlite.create({
     ...files,
     extensions: { pg_trgm },
+    onStderr: (line) => {
+      lastProblem = /(?:FATAL|PANIC): +(.+)/.exec(line)?.[1] ?? lastProblem;
+      return true;
+    },
     // PGlite's own have -F, which turns fsync off: the latter of two settings is used.
     startParams: [
       ...PGlite.defaultStartParams,
@@ -76,6 +81,9 @@ async function start(files: PGliteOptions, isDurable: boolean): Promise<PGlite> 
       ...['-c', `maintenance_work_mem=${MAINTENANCE_MEMORY}`],
     ],
     parsers: { [INT8]: Number },
+  });
+  return database.catch((error: Error) => {
+    throw hasExited(error) ? Object.assign(new Error(lastProblem), { code: DAMAGED }) : error;
   });
 }
 
@@ -96,11 +104,11 @@ export function connectionOf(pglite: PGlite): Connection {
   };
 }
 
-/**
- * Marks the exit of the WebAssembly program (Emscripten's ExitStatus) and its traps: no further statement is
- * answered.
- */
+/** Returns whether the WebAssembly program has exited (Emscripten's ExitStatus), aborted or trapped. */
+const hasExited = ({ name }: Error) => name === 'ExitStatus' || name === 'RuntimeError';
+
+/** Marks the exit of the program: no further statement is answered. */
 function asCrash(error: Error): never {
-  if (error.name !== 'ExitStatus' && error.name !== 'RuntimeError') throw error;
+  if (!hasExited(error)) throw error;
   throw Object.assign(new Error(`The embedded database has exited: ${error.message}`), { code: CRASHED });
 }

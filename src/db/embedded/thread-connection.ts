@@ -19,6 +19,9 @@ interface Pending {
   reject: (error: Error) => void;
 }
 
+/** The code of the error when PostgreSQL exits while it opens its files; the message is the reason that it has logged. */
+export const DAMAGED = 'DAMAGED';
+
 /**
  * PGlite hangs when the disk fills up during recovery; recovery from a log of a gigabyte takes a fraction of
  * this.
@@ -49,8 +52,12 @@ export async function connectThread(script: URL, directory: string): Promise<Con
     // An idle thread does not keep a process alive that forgets to close the store.
     if (pending.size === 0) worker.unref();
   });
-  worker.on('error', (cause) =>
-    fail(new Error(`The embedded database has failed: ${cause.message}`, { cause })),
+  worker.on('error', (cause: Error & { code?: unknown }) =>
+    fail(
+      cause.code === DAMAGED
+        ? cause
+        : new Error(`The embedded database has failed: ${cause.message}`, { cause }),
+    ),
   );
   worker.on('exit', () => fail(new Error('The embedded database is closed.')));
 
