@@ -1,3 +1,4 @@
+import { useSuspenseQuery } from '@tanstack/react-query';
 import {
   createRootRoute,
   createRoute,
@@ -5,9 +6,11 @@ import {
   lazyRouteComponent,
   Outlet,
   redirect,
+  useRouter,
 } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { toQueryString } from './client/api.ts';
-import { readSession } from './client/queries.ts';
+import { readSession, session } from './client/queries.ts';
 import { Loading } from './parts/loading.tsx';
 import { NotFound } from './parts/not-found.tsx';
 import { PageError } from './parts/page-error.tsx';
@@ -53,7 +56,7 @@ const firstStart = createRoute({
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
-  component: Shell,
+  component: SignedInShell,
   beforeLoad: async ({ location }) => {
     const { account, firstStart } = await readSession();
     if (firstStart) throw redirect({ to: '/first-start' });
@@ -62,6 +65,16 @@ const shell = createRoute({
     if (account.mustChangePassword) throw redirect({ to: '/new-password', search });
   },
 });
+
+/** The frame of the pages, while there is a session. Once it has ended, `beforeLoad` redirects to the sign-in page. */
+function SignedInShell() {
+  const router = useRouter();
+  const isSignedIn = useSuspenseQuery(session).data.account !== null;
+  useEffect(() => {
+    if (!isSignedIn) void router.invalidate();
+  }, [isSignedIn, router]);
+  return isSignedIn ? <Shell /> : <Loading />;
+}
 
 const inShell = { getParentRoute: () => shell };
 

@@ -84,7 +84,7 @@ export function useApiMutation<K extends OperationKey>(
   });
 }
 
-const session = apiQueryOptions('GET /app/session');
+export const session = apiQueryOptions('GET /app/session');
 
 /** Returns the signed-in account. Only for pages that require a session. */
 export function useAccount() {
