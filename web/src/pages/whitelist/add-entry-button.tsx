@@ -5,23 +5,20 @@ import { plural, toOptions, typeName } from '../../parts/format.ts';
 import { useFields } from '../../parts/use-fields.ts';
 
 export function AddEntryButton() {
-  const { values, set, text, choice } = useFields<{ entry: string; type: IndicatorType | null }>({
+  const { values, reset, text, choice } = useFields<{ entry: string; type: IndicatorType | null }>({
     entry: '',
     type: null,
   });
   return (
     <ConfirmButton
-      button={{ variant: 'filled', children: 'Add entry' }}
+      button={{ variant: 'filled', children: 'Add entry', onClick: reset }}
       title="Add whitelist entry"
       action="Add"
       operation="POST /app/whitelist"
       request={(reason) => ({
         body: { entry: values.entry, reason, ...(values.type && { type: values.type }) },
       })}
-      onSuccess={({ changed }) => {
-        set({ entry: '' });
-        return `Entry added. ${plural(changed, 'indicator')} hidden.`;
-      }}
+      onSuccess={({ changed }) => `Entry added. ${plural(changed, 'indicator')} hidden.`}
     >
       <TextInput
         label="Entry"

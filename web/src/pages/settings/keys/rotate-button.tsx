@@ -12,16 +12,23 @@ const OVERLAPS = [
   { value: '604800', label: '1 week' },
 ];
 
+const DEFAULT_OVERLAP = '86400';
+
 interface RotateButtonProps {
   apiKey: ApiKey;
   onRotated(created: CreatedApiKey): void;
 }
 
 export function RotateButton({ apiKey: { id, name }, onRotated }: RotateButtonProps) {
-  const [overlap, setOverlap] = useState('86400');
+  const [overlap, setOverlap] = useState(DEFAULT_OVERLAP);
   return (
     <ConfirmButton
-      button={{ size: 'compact-xs', children: 'Rotate', 'aria-label': `Rotate ${visibleText(name)}` }}
+      button={{
+        size: 'compact-xs',
+        children: 'Rotate',
+        'aria-label': `Rotate ${visibleText(name)}`,
+        onClick: () => setOverlap(DEFAULT_OVERLAP),
+      }}
       title={`Rotate ${visibleText(name)}`}
       action="Rotate"
       withoutReason
@@ -38,7 +45,7 @@ export function RotateButton({ apiKey: { id, name }, onRotated }: RotateButtonPr
         description="How long the old key keeps working"
         data={OVERLAPS}
         value={overlap}
-        onChange={(value) => setOverlap(value ?? '86400')}
+        onChange={(value) => setOverlap(value ?? DEFAULT_OVERLAP)}
         allowDeselect={false}
       />
     </ConfirmButton>
