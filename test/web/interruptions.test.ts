@@ -52,6 +52,34 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     opened = await open(`/indicators/${id}`);
     const { page } = opened;
     const dialog = page.getByRole('dialog');
+    const post = (path: string, body: object) =>
+      page.evaluate(
+        async ([url, json]) => {
+          const headers = { 'content-type': 'application/json' };
+          const response = await fetch(url, { method: 'POST', headers, body: json });
+          if (!response.ok) throw new Error(await response.text());
+        },
+        [path, JSON.stringify(body)] as const,
+      );
+
+    // A value that a colleague whitelists.
+    await page.getByRole('button', { name: 'Whitelist', exact: true }).click();
+    await dialog.getByLabel('Reason').fill('a customer of ours');
+    await post(`/app/indicators/${id}/whitelist`, { reason: 'of a colleague' });
+    await refocus(page);
+    await page.getByText('Hidden from API, exports and rules').waitFor();
+    await dialog.getByRole('heading', { name: 'Add to whitelist' }).waitFor();
+    await dialog.getByRole('button', { name: 'Whitelist', exact: true }).click();
+    await dialog
+      .getByRole('alert')
+      .getByText(/is whitelisted already/)
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Remove from whitelist' }).click();
+    await dialog.getByRole('heading', { name: 'Remove from whitelist' }).waitFor();
+    await confirm(page, 'Remove', 'no longer');
+    await page.getByText('Hidden from API').waitFor({ state: 'hidden' });
+
     // Entries one after the other.
     await page.goto(`${service.address}/whitelist`);
     const type = dialog

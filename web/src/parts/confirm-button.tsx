@@ -4,6 +4,7 @@ import type { ComponentProps } from 'react';
 import type { ApiRequest, ApiResponse, OperationKey } from '../client/operations.ts';
 import { useApiMutation } from '../client/queries.ts';
 import { ConfirmModal, type ConfirmModalProps } from './confirm-modal.tsx';
+import { FormError } from './form.tsx';
 
 type DialogProps = Omit<ConfirmModalProps, 'opened' | 'onClose' | 'busy' | 'onConfirm'>;
 
@@ -18,7 +19,7 @@ interface ConfirmButtonProps<K extends OperationKey> extends DialogProps {
 
 /** A button that calls an operation after a dialog has confirmed it. */
 export function ConfirmButton<K extends OperationKey>(props: ConfirmButtonProps<K>) {
-  const { button, operation, request, onSuccess, ...dialog } = props;
+  const { button, operation, request, onSuccess, children, ...dialog } = props;
   const [opened, { open, close }] = useDisclosure(false);
   const call = useApiMutation(operation, (response) => {
     close();
@@ -31,6 +32,7 @@ export function ConfirmButton<K extends OperationKey>(props: ConfirmButtonProps<
         {...button}
         onClick={(event) => {
           button.onClick?.(event);
+          call.reset();
           open();
         }}
       />
@@ -40,7 +42,10 @@ export function ConfirmButton<K extends OperationKey>(props: ConfirmButtonProps<
         onClose={close}
         busy={call.isPending}
         onConfirm={(reason) => call.mutate(request(reason))}
-      />
+      >
+        <FormError error={call.error} />
+        {children}
+      </ConfirmModal>
     </>
   );
 }

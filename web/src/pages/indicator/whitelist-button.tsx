@@ -1,6 +1,7 @@
 import IconEye from 'icon:eye';
 import IconEyeOff from 'icon:eye-off';
 import { Code, Text } from '@mantine/core';
+import { useState } from 'react';
 import { visibleText } from '../../../../src/model/visible-text.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { plural } from '../../parts/format.ts';
@@ -12,14 +13,17 @@ export function WhitelistButton({
 }: {
   indicator: IndicatorDetail;
 }) {
+  // An open dialog keeps its action: somebody else may whitelist the indicator, or remove the entry, meanwhile.
+  const [opened, setOpened] = useState(suppressedBy);
   if (suppressedBy && suppressedBy.entryId === null) return null;
-  const entryId = suppressedBy?.entryId;
+  const entryId = opened?.entryId;
   return (
     <ConfirmButton
       button={{
         size: 'xs',
-        leftSection: entryId ? <IconEye size={14} /> : <IconEyeOff size={14} />,
-        children: entryId ? 'Remove from whitelist' : 'Whitelist',
+        leftSection: suppressedBy ? <IconEye size={14} /> : <IconEyeOff size={14} />,
+        children: suppressedBy ? 'Remove from whitelist' : 'Whitelist',
+        onClick: () => setOpened(suppressedBy),
       }}
       title={entryId ? 'Remove from whitelist' : 'Add to whitelist'}
       action={entryId ? 'Remove' : 'Whitelist'}
@@ -35,9 +39,8 @@ export function WhitelistButton({
       <Text size="sm">
         {entryId ? (
           <>
-            Indicators that only the entry{' '}
-            <Code className="value">{visibleText(suppressedBy?.entry ?? '')}</Code> hides become visible again
-            at once, unless they have expired.
+            Indicators that only the entry <Code className="value">{visibleText(opened?.entry ?? '')}</Code>{' '}
+            hides become visible again at once, unless they have expired.
           </>
         ) : (
           <>
