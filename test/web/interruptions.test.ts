@@ -119,6 +119,16 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'hidden' });
   });
+
+  it('looks up again on request, adds to a selection, and reads every name of a link', async () => {
+    const known = await firstOf('/api/v1/indicators?type=DOMAIN&pageSize=1');
+    opened = await open(`/lookup#text=${encodeURIComponent(`${known.value} unknown.example.org`)}`);
+    const { page } = opened;
+    await page.getByText('Unknown 1').waitFor();
+    const again = page.waitForRequest(/\/app\/lookup$/);
+    await page.getByRole('button', { name: 'Look up', exact: true }).click();
+    await again;
+  });
 });
 
 /** Makes the responses of the page old enough to be queried again. */

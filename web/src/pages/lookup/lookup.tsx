@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { apiQueryOptions } from '../../client/queries.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { plural } from '../../parts/format.ts';
 import { LookupForm } from '../../parts/lookup-form.tsx';
-import { useLookupText } from '../../parts/lookup-text.ts';
+import { lookupOptions, useLookupText } from '../../parts/lookup-text.ts';
 import { Page } from '../../parts/page.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
 import { Note } from '../../parts/text.tsx';
@@ -12,7 +11,7 @@ import { LookupResults } from './lookup-results.tsx';
 export function Lookup() {
   const { text, isShared } = useLookupText();
   const query = useQuery({
-    ...apiQueryOptions('POST /app/lookup', { body: { text } }),
+    ...lookupOptions(text),
     enabled: text.trim() !== '',
     // Thousands of values are not looked up again each time that the window gets the focus.
     staleTime: Number.POSITIVE_INFINITY,
