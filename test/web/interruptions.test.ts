@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type Service, serve } from '../support/service.ts';
-import { addUser, confirm, signedInAs } from './application.ts';
+import { addUser, confirm, PASSWORD, signedInAs } from './application.ts';
 import { describeInBrowser, type Opened } from './chromium.ts';
 
 describeInBrowser('sessions that end, other people who change the same, and slow responses', () => {
@@ -28,23 +28,68 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     return data[0] ?? expect.fail(`the sample has none of ${path}`);
   };
 
-  it('a session that ends leads to the sign-in page', async () => {
-    opened = await open('/lookup');
+  it('a session that ends leads to the sign-in page, from which the page opens again with its values', async () => {
+    const value = 'looked-up.example.org';
+    const text = `#text=${encodeURIComponent(`${value}\nsecond%41.example.org`)}`;
+    opened = await open('/');
     const { page, context } = opened;
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    const signIn = async () => {
+      await page.getByLabel('E-mail').fill(email);
+      await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    };
+    const isLookup = (url: URL) => url.pathname === '/lookup' && url.hash === text;
+    const asksForLookup = (url: URL) => url.search === '?to=%2Flookup' && url.hash === text;
+
+    // The first request of a page.
+    await context.clearCookies();
+    await page.goto(`${service.address}/lookup${text}`);
+    await page.waitForURL(asksForLookup);
+    await signIn();
+    await page.waitForURL(isLookup);
+    await page.getByText('Unknown 2').waitFor();
     const cookies = await context.cookies();
+
+    // An action.
+    await context.clearCookies();
+    await page.getByRole('button', { name: 'Look up', exact: true }).click();
+    await page.waitForURL(asksForLookup);
+    await signIn();
+    await page.waitForURL(isLookup);
+    await page.getByText('Unknown 2').waitFor();
+
     // The window gets the focus.
     await context.clearCookies();
     await refocus(page);
-    await page.waitForURL(/sign-in\?to=%2Flookup$/);
+    await page.waitForURL(asksForLookup);
+    // With a provider, whose pages come between.
+    await page.route('**/app/session', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), signInWith: 'the provider' } });
+    });
+    await page.route('**/app/oidc/start?*', (route) =>
+      route.fulfill({ body: '<h1>Provider</h1>', contentType: 'text/html' }),
+    );
+    await page.reload();
+    await page.getByRole('link', { name: 'Sign in with the provider' }).click();
+    await page.getByRole('heading', { name: 'Provider' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('to')).toBe('/lookup');
+    await page.unrouteAll();
     await context.addCookies(cookies);
     await page.goto(`${service.address}/lookup`);
-    await page.getByRole('link', { name: 'Sources' }).waitFor();
+    await page.waitForURL(isLookup);
+    await page.getByText('Unknown 2').waitFor();
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('text=');
 
     // A link of the navigation.
     await context.clearCookies();
     await passTime(page);
     await page.getByRole('link', { name: 'Sources' }).click();
     await page.waitForURL(/sign-in\?to=%2Fsources$/);
+
+    expect(urls.filter((url) => url.split('#')[0]?.includes('example'))).toEqual([]);
   });
 
   it('dialogs keep their object and value, and their changes do not undo those of others', async () => {

@@ -11,6 +11,7 @@ import {
 import { useEffect } from 'react';
 import { toQueryString } from './client/api.ts';
 import { readSession, session } from './client/queries.ts';
+import { restoreFragment } from './client/sign-in-fragment.ts';
 import { Loading } from './parts/loading.tsx';
 import { NotFound } from './parts/not-found.tsx';
 import { PageError } from './parts/page-error.tsx';
@@ -60,9 +61,11 @@ const shell = createRoute({
   beforeLoad: async ({ location }) => {
     const { account, firstStart } = await readSession();
     if (firstStart) throw redirect({ to: '/first-start' });
-    const search = location.href === '/' ? {} : { to: location.href };
-    if (!account) throw redirect({ to: '/sign-in', search });
-    if (account.mustChangePassword) throw redirect({ to: '/new-password', search });
+    // A look-up has its values in the fragment, which must not become part of a query: servers and proxies log those.
+    const [to, ...fragment] = location.href.split('#');
+    const back = { search: to === '/' ? {} : { to }, hash: fragment.join('#') };
+    if (!account) throw redirect({ to: '/sign-in', ...back });
+    if (account.mustChangePassword) throw redirect({ to: '/new-password', ...back });
   },
 });
 
@@ -164,6 +167,8 @@ const settingsSection = createRoute({
   path: '/settings/$section',
   component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
 });
+
+restoreFragment();
 
 export const router = createRouter({
   routeTree: root.addChildren([

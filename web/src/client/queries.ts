@@ -18,9 +18,9 @@ const SIGN_IN = '/sign-in';
 /** Redirects to the sign-in page once the session has ended; signing in returns to the current page. */
 function redirectWhenSignedOut(error: unknown): void {
   if (!(error instanceof ApiError) || error.code !== 'not_signed_in') return;
-  const { pathname, search } = window.location;
+  const { pathname, search, hash } = window.location;
   if (pathname === SIGN_IN) return;
-  window.location.assign(`${SIGN_IN}?${new URLSearchParams({ to: pathname + search })}`);
+  window.location.assign(`${SIGN_IN}?${new URLSearchParams({ to: pathname + search })}${hash}`);
 }
 
 export const queryClient = new QueryClient({

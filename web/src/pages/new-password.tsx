@@ -13,7 +13,7 @@ export function NewPassword() {
       <Text size="sm">Your current password was set by an administrator.</Text>
       <ChangePassword
         onDone={() => {
-          window.location.assign(sameSitePath(to));
+          window.location.assign(sameSitePath(to) + window.location.hash);
           return undefined;
         }}
       />

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { sameSitePath } from '../../../../src/model/account.ts';
 import { apiUrl } from '../../client/api.ts';
 import { apiQueryOptions } from '../../client/queries.ts';
+import { storeFragment } from '../../client/sign-in-fragment.ts';
 import { StandalonePage } from '../../parts/standalone-page.tsx';
 import { CodeForm } from './code-form.tsx';
 import { PasswordForm } from './password-form.tsx';
@@ -19,7 +20,7 @@ export function SignIn() {
   const { to, error } = useSearch({ from: '/sign-in' });
   const session = useQuery(apiQueryOptions('GET /app/session'));
   const [asksForCode, setAsksForCode] = useState(false);
-  const continueToPage = () => window.location.assign(sameSitePath(to));
+  const continueToPage = () => window.location.assign(sameSitePath(to) + window.location.hash);
   if (session.data?.firstStart) return <Navigate to="/first-start" />;
   if (asksForCode)
     return (
@@ -42,6 +43,7 @@ export function SignIn() {
             component="a"
             variant="default"
             href={apiUrl('GET /app/oidc/start', { query: { to: sameSitePath(to) } })}
+            onClick={() => storeFragment(sameSitePath(to))}
           >
             Sign in with {session.data.signInWith}
           </Button>
