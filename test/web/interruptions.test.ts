@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { until } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, confirm, PASSWORD, signedInAs } from './application.ts';
 import { describeInBrowser, type Opened } from './chromium.ts';
@@ -162,6 +163,24 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     await overlap.waitFor();
     expect(await overlap.inputValue()).toBe('1 day');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await dialog.getByLabel('Name').fill('patient');
+    let isReleased = false;
+    await page.route('**/app/feeds', () => {});
+    await page.route('**/app/keys', async (route) => {
+      if (route.request().method() === 'POST') await until('it is released', () => isReleased);
+      await route.continue();
+    });
+    const request = page.waitForRequest((one) => one.method() === 'POST' && one.url().endsWith('/app/keys'));
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+    await request;
+    await page.keyboard.press('Escape');
+    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
+    isReleased = true;
+    await page.getByTestId('new-key').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
     await dialog.waitFor({ state: 'hidden' });
   });
 

@@ -65,7 +65,8 @@ const hasSameParams = <K extends OperationKey>(a: ApiRequest<K> | undefined, b: 
   JSON.stringify(a?.params) === JSON.stringify(b.params);
 
 /**
- * Calls an operation that changes the state of the server, then invalidates all queries. Shows errors as a notification.
+ * Calls an operation that changes the state of the server, then invalidates all queries, without waiting for their
+ * responses. Shows errors as a notification.
  * @param onSuccess returns the text of a success notification, if any
  */
 export function useApiMutation<K extends OperationKey>(
@@ -75,8 +76,8 @@ export function useApiMutation<K extends OperationKey>(
   const client = useQueryClient();
   return useMutation({
     mutationFn: (request: ApiRequest<K>) => callApi(key, request),
-    onSuccess: async (response) => {
-      await client.invalidateQueries();
+    onSuccess: (response) => {
+      void client.invalidateQueries();
       const message = onSuccess?.(response);
       if (message) notifications.show({ message, color: 'green' });
     },

@@ -1,10 +1,12 @@
 import { notifications } from '@mantine/notifications';
 import { ApiError, callApi } from './api.ts';
 
-/** Ends the session and opens the sign-in page. */
-export async function signOut(): Promise<void> {
+type SignOut = 'POST /app/sign-out' | 'POST /app/sign-out-everywhere';
+
+/** Ends the session, or all of the account, and opens the sign-in page. */
+export async function signOut(operation: SignOut = 'POST /app/sign-out'): Promise<void> {
   try {
-    await callApi('POST /app/sign-out');
+    await callApi(operation);
   } catch (error) {
     // 401: the session has already ended.
     if (!(error instanceof ApiError && error.status === 401))

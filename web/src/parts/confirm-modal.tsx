@@ -17,10 +17,10 @@ export interface ConfirmModalProps {
   onConfirm(reason: string): void;
 }
 
-/** A dialog that asks for confirmation and a reason. Closing it discards the reason. */
+/** A dialog that asks for confirmation and a reason. Closing it discards the reason; while it is busy, nothing closes it. */
 export function ConfirmModal({ title, opened, onClose, ...form }: ConfirmModalProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={title}>
+    <Modal opened={opened} onClose={() => form.busy || onClose()} title={title}>
       <ConfirmForm onClose={onClose} {...form} />
     </Modal>
   );
@@ -47,7 +47,7 @@ function ConfirmForm(props: Omit<ConfirmModalProps, 'title' | 'opened'>) {
         />
       )}
       <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" onClick={onClose} disabled={busy}>
           Cancel
         </Button>
         <Button type="submit" color={color} disabled={!isReady} loading={busy}>

@@ -24,12 +24,18 @@ const EXPIRIES = [
   { value: 'never', label: 'Never' },
 ];
 
+export const useCreateKey = (onCreated: (created: CreatedApiKey) => void) =>
+  useApiMutation('POST /app/keys', (created) => {
+    onCreated(created);
+    return undefined;
+  });
+
 interface CreateKeyFormProps {
+  create: ReturnType<typeof useCreateKey>;
   onClose(): void;
-  onCreated(created: CreatedApiKey): void;
 }
 
-export function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
+export function CreateKeyForm({ create, onClose }: CreateKeyFormProps) {
   const { tlpCeiling } = useAccount();
   const allowedTlps = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
   const { values, text, choice } = useFields({
@@ -41,11 +47,6 @@ export function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
     feeds: [] as string[],
   });
   const allFeeds = useApiQuery('GET /app/feeds').data?.data ?? [];
-  const create = useApiMutation('POST /app/keys', (created) => {
-    onClose();
-    onCreated(created);
-    return undefined;
-  });
   const { name, scopes, expiry, ceiling, networks, feeds } = values;
   const isBound = feeds.length > 0;
   const submit = () =>
@@ -110,7 +111,7 @@ export function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
         {...choice('networks')}
       />
       <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" onClick={onClose} disabled={create.isPending}>
           Cancel
         </Button>
         <Button

@@ -6,7 +6,7 @@ import { EmptyState } from '../../../parts/empty-state.tsx';
 import { QueryList } from '../../../parts/query-result.tsx';
 import { Note } from '../../../parts/text.tsx';
 import type { CreatedApiKey } from './api-key.ts';
-import { CreateKeyForm } from './create-key-form.tsx';
+import { CreateKeyForm, useCreateKey } from './create-key-form.tsx';
 import { CreatedKey } from './created-key.tsx';
 import { KeyTable } from './key-table.tsx';
 
@@ -19,6 +19,14 @@ export function Keys() {
   const isAdministrator = useHasRole('administrator');
   const [creating, modal] = useDisclosure(false);
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
+  const create = useCreateKey((key) => {
+    modal.close();
+    setCreated(key);
+  });
+  const open = () => {
+    create.reset();
+    modal.open();
+  };
   return (
     <Stack>
       <Group justify="space-between">
@@ -26,7 +34,7 @@ export function Keys() {
           API keys for scripts, playbooks and firewalls.{' '}
           {isAdministrator ? 'You see all users’ keys.' : 'You see your own keys.'}
         </Note>
-        {isAnalyst && <Button onClick={modal.open}>Create API key</Button>}
+        {isAnalyst && <Button onClick={open}>Create API key</Button>}
       </Group>
       <QueryList
         query={query}
@@ -45,8 +53,13 @@ export function Keys() {
           <KeyTable keys={data} limit={limit} windowSeconds={windowSeconds} onRotated={setCreated} />
         )}
       </QueryList>
-      <Modal opened={creating} onClose={modal.close} title="Create API key" size="lg">
-        {creating && <CreateKeyForm onClose={modal.close} onCreated={setCreated} />}
+      <Modal
+        opened={creating}
+        onClose={() => create.isPending || modal.close()}
+        title="Create API key"
+        size="lg"
+      >
+        {creating && <CreateKeyForm create={create} onClose={modal.close} />}
       </Modal>
       <Modal
         opened={created !== null}

@@ -1,6 +1,7 @@
 import { Button, Table } from '@mantine/core';
 import { visibleText } from '../../../../../src/model/visible-text.ts';
 import { useApiMutation, useApiQuery } from '../../../client/queries.ts';
+import { signOut } from '../../../client/sign-out.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
 import { formatTime } from '../../../parts/format.ts';
 import { QueryResult } from '../../../parts/query-result.tsx';
@@ -10,15 +11,11 @@ import { Section } from '../../../parts/section.tsx';
 export function Sessions({ ownId }: { ownId: string }) {
   const query = useApiQuery('GET /app/sessions');
   const end = useApiMutation('DELETE /app/sessions/:id', () => 'Session signed out.');
-  const endAll = useApiMutation('POST /app/sign-out-everywhere', () => {
-    window.location.assign('/sign-in');
-    return undefined;
-  });
   return (
     <Section
       title="Sessions"
       actions={
-        <Button size="xs" variant="default" onClick={() => endAll.mutate({})} loading={endAll.isPending}>
+        <Button size="xs" variant="default" onClick={() => void signOut('POST /app/sign-out-everywhere')}>
           Sign out everywhere
         </Button>
       }
