@@ -49,6 +49,27 @@ onEveryEngine((engine) => {
       );
     });
 
+    it('changes only the pin on which the change is based, where the request names it', async () => {
+      const send = (action: string, body: object) =>
+        analyst.send('POST', `/app/indicators/${BAD}/${action}`, { reason, ...body });
+      expect((await send('pin', { confidence: 5, expectedPin: null })).statusCode).toBe(200);
+      for (const expectedPin of [null, 4]) {
+        const refused = await send('pin', { confidence: 7, expectedPin });
+        expect([refused.statusCode, refused.json()]).toEqual([
+          409,
+          { code: 'conflict', error: 'Somebody has changed the pin meanwhile: it is 5.' },
+        ]);
+        expect((await send('unpin', { expectedPin })).statusCode).toBe(409);
+      }
+      expect((await send('pin', { confidence: 5, expectedPin: null })).json().changed).toBe(false);
+      expect((await send('pin', { confidence: 7, expectedPin: 5 })).statusCode).toBe(200);
+      expect((await send('unpin', { expectedPin: 7 })).statusCode).toBe(200);
+      expect((await send('pin', { confidence: 8, expectedPin: 7 })).json().error).toBe(
+        'Somebody has changed the pin meanwhile: it is gone.',
+      );
+      expect(await writtenOf('confidence')).toHaveLength(3);
+    });
+
     it('writes the indicator row once, and keeps the pin across later imports', async () => {
       const row = () =>
         tipline.db

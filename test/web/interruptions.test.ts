@@ -107,6 +107,42 @@ describeInBrowser('sessions that end, other people who change the same, and slow
         },
         [path, JSON.stringify(body)] as const,
       );
+    const pin = (confidence: number) =>
+      post(`/app/indicators/${id}/pin`, { confidence, reason: 'of a colleague' });
+
+    // A pin that a colleague changes, seen meanwhile or not.
+    await pin(5);
+    await page.reload();
+    await page.getByRole('button', { name: 'Edit pin' }).click();
+    await dialog.getByLabel('Confidence').fill('7');
+    await dialog.getByLabel('Reason').fill('ours');
+    await pin(95);
+    await refocus(page);
+    await page.getByRole('img', { name: 'Confidence 95 of 100', includeHidden: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Pin', exact: true }).click();
+    await dialog
+      .getByRole('alert')
+      .getByText(/Somebody has changed the pin/)
+      .waitFor();
+    expect(await dialog.getByLabel('Confidence').inputValue()).toBe('7');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Unpin' }).click();
+    await dialog.getByLabel('Reason').fill('ours');
+    await pin(96);
+    await dialog.getByRole('button', { name: 'Unpin' }).click();
+    await dialog
+      .getByRole('alert')
+      .getByText(/Somebody has changed the pin/)
+      .waitFor();
+    await page.getByRole('img', { name: 'Confidence 96 of 100', includeHidden: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Edit pin' }).click();
+    expect(await dialog.getByRole('alert').count()).toBe(0);
+    await dialog.getByLabel('Confidence').fill('7');
+    await confirm(page, 'Pin', 'ours');
+    await page.getByRole('img', { name: 'Confidence 7 of 100' }).waitFor();
 
     // A value that a colleague whitelists.
     await page.getByRole('button', { name: 'Whitelist', exact: true }).click();

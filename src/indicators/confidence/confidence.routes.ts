@@ -1,5 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import type { AuditActor } from '../../audit/audit.queries.ts';
 import type { Db } from '../../db/database.ts';
 import { ApiError } from '../../http/errors.ts';
@@ -7,7 +8,7 @@ import { idOf, routeOf } from '../../http/routes.ts';
 import type { PinTrigger } from '../../model/confidence.ts';
 import { findForAnalyst } from '../read/indicators.queries.ts';
 import { pinConfidence, unpinConfidence } from './confidence.schema.ts';
-import { changePin } from './confidence.service.ts';
+import { changePin, PinConflictError } from './confidence.service.ts';
 
 interface Deps {
   db: Db;
@@ -20,20 +21,29 @@ export async function confidenceRoutes(instance: FastifyInstance, { db, by }: De
   app.route({
     ...routeOf(pinConfidence, 'analyst'),
     handler: async (request) => {
-      const { confidence, reason } = request.body;
-      return change(request, { kind: 'pin', confidence }, reason);
+      return change(request, { kind: 'pin', confidence: request.body.confidence }, request.body);
     },
   });
 
   app.route({
     ...routeOf(unpinConfidence, 'analyst'),
-    handler: async (request) => change(request, { kind: 'unpin' }, request.body.reason),
+    handler: async (request) => change(request, { kind: 'unpin' }, request.body),
   });
 
-  async function change(request: FastifyRequest, trigger: PinTrigger, reason: string) {
+  async function change(
+    request: FastifyRequest,
+    trigger: PinTrigger,
+    { reason, expectedPin }: Static<typeof unpinConfidence.body>,
+  ) {
     const indicator = await findForAnalyst(db, request.principal, idOf(request));
-    const result = indicator && (await changePin(db, indicator.id, trigger, { ...by(request), reason }));
+    if (!indicator) throw new ApiError('not_found');
+    const actor = { ...by(request), reason };
+    const result = await changePin(db, indicator.id, trigger, actor, expectedPin).catch(asConflict);
     if (!result) throw new ApiError('not_found');
     return result;
   }
+}
+
+function asConflict(error: unknown): never {
+  throw error instanceof PinConflictError ? new ApiError('conflict', error.message) : error;
 }

@@ -24,17 +24,25 @@ export interface PinChange {
   changed: boolean;
 }
 
+/** The pin is not the one on which a change is based. */
+export class PinConflictError extends Error {
+  override name = 'PinConflictError';
+}
+
 /**
  * Pins the confidence of an indicator, changes the pinned value, or unpins it, and audits the change. One
  * transaction under the revision lock does this, so that it is serialized with concurrent enrichments.
  * @param by the actor and the reason of the change
+ * @param expected the pinned value on which the change is based, null: not pinned; absent: any
  * @returns undefined if there is no such indicator
+ * @throws {PinConflictError} if the pin is not the expected one
  */
 export async function changePin(
   db: Db,
   indicatorId: string,
   trigger: PinTrigger,
   { reason, ...by }: AuditActor & { reason: string | null },
+  expected?: number | null,
 ): Promise<PinChange | undefined> {
   const { now } = by;
   await currentMatcher(db);
@@ -44,6 +52,10 @@ export async function changePin(
     const before = pinnedConfidence(indicator.stored);
     const pinned = afterTrigger(trigger);
     if (before.pinned === pinned) return { before, after: before, changed: false };
+    if (expected !== undefined && before.pinned !== expected)
+      throw new PinConflictError(
+        `Somebody has changed the pin meanwhile: ${before.pinned === null ? 'it is gone' : `it is ${before.pinned}`}.`,
+      );
     const state = recompute({ ...indicator, pinned }, await currentMatcher(trx), now);
     const write = changedRow(indicatorId, indicator, state);
     await writeIndicators(trx, prepareIndicators(write ? [write] : []), revision, now);

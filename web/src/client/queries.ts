@@ -81,7 +81,11 @@ export function useApiMutation<K extends OperationKey>(
       const message = onSuccess?.(response);
       if (message) notifications.show({ message, color: 'green' });
     },
-    onError: (error) => notifications.show({ title: 'Request failed', message: error.message, color: 'red' }),
+    onError: (error) => {
+      // The page shows an earlier state.
+      if (error instanceof ApiError && error.code === 'conflict') void client.invalidateQueries();
+      notifications.show({ title: 'Request failed', message: error.message, color: 'red' });
+    },
   });
 }
 

@@ -14,6 +14,8 @@ export function PinControls({
 }) {
   const { pinned, unpinned, unpinnedBy, unpinnedName } = confidenceOrigin;
   const [value, setValue] = useState<number | string>(pinned ?? confidence);
+  // The pin as it was when the dialog opened: a dialog changes no pin that its user has not seen.
+  const [expectedPin, setExpectedPin] = useState(pinned);
   const isPinned = pinned !== null;
   return (
     <Group gap="xs">
@@ -22,12 +24,15 @@ export function PinControls({
           size: 'xs',
           leftSection: <IconLock size={14} />,
           children: isPinned ? 'Edit pin' : 'Pin',
-          onClick: () => setValue(pinned ?? confidence),
+          onClick: () => {
+            setValue(pinned ?? confidence);
+            setExpectedPin(pinned);
+          },
         }}
         title={isPinned ? 'Edit pinned confidence' : 'Pin confidence'}
         action="Pin"
         operation="POST /app/indicators/:id/pin"
-        request={(reason) => ({ params: { id }, body: { confidence: Number(value), reason } })}
+        request={(reason) => ({ params: { id }, body: { confidence: Number(value), expectedPin, reason } })}
         onSuccess={({ after }) => `Pinned at ${after.confidence}.`}
       >
         <NumberInput
@@ -44,11 +49,16 @@ export function PinControls({
       </ConfirmButton>
       {isPinned && (
         <ConfirmButton
-          button={{ size: 'xs', leftSection: <IconLockOpen size={14} />, children: 'Unpin' }}
+          button={{
+            size: 'xs',
+            leftSection: <IconLockOpen size={14} />,
+            children: 'Unpin',
+            onClick: () => setExpectedPin(pinned),
+          }}
           title="Unpin confidence"
           action="Unpin"
           operation="POST /app/indicators/:id/unpin"
-          request={(reason) => ({ params: { id }, body: { reason } })}
+          request={(reason) => ({ params: { id }, body: { expectedPin, reason } })}
           onSuccess={({ after }) => `Unpinned: it is ${after.confidence} now.`}
         >
           <Text size="sm">
