@@ -89,6 +89,14 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     await passTime(page);
     await page.getByRole('link', { name: 'Sources' }).click();
     await page.waitForURL(/sign-in\?to=%2Fsources$/);
+    await context.addCookies(cookies);
+
+    // A download.
+    await page.goto(`${service.address}/audit?action=user`);
+    await page.getByRole('link', { name: 'CSV' }).waitFor();
+    await context.clearCookies();
+    await page.getByRole('link', { name: 'CSV' }).click();
+    await page.waitForURL(/sign-in\?to=%2Faudit%3Faction%3Duser$/);
 
     expect(urls.filter((url) => url.split('#')[0]?.includes('example'))).toEqual([]);
   });

@@ -103,3 +103,6 @@ export const useHasRole = (role: Role) => hasRole(useAccount().role, role);
 
 /** Returns the session from the cache if it is there, and refreshes it in the background. */
 export const readSession = () => queryClient.ensureQueryData({ ...session, revalidateIfStale: true });
+
+/** Queries the session. The page of a session that has ended gives way to the sign-in page. */
+export const refreshSession = () => void queryClient.refetchQueries({ queryKey: session.queryKey });

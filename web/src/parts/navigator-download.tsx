@@ -1,5 +1,6 @@
 import IconDownload from 'icon:download';
 import { Button, type ButtonProps } from '@mantine/core';
+import { downloadLink } from './download-link.ts';
 
 interface NavigatorDownloadProps extends Pick<ButtonProps, 'size'> {
   /** The address of the layer. */
@@ -10,14 +11,7 @@ interface NavigatorDownloadProps extends Pick<ButtonProps, 'size'> {
 /** A button that downloads techniques as a layer of the ATT&CK Navigator. */
 export function NavigatorDownload({ href, label = 'Navigator layer', ...button }: NavigatorDownloadProps) {
   return (
-    <Button
-      component="a"
-      variant="default"
-      leftSection={<IconDownload size={16} />}
-      href={href}
-      download
-      {...button}
-    >
+    <Button {...downloadLink(href)} variant="default" leftSection={<IconDownload size={16} />} {...button}>
       {label}
     </Button>
   );

@@ -1,6 +1,7 @@
 import IconDownload from 'icon:download';
 import { Button, MultiSelect, NumberInput, Popover, Stack } from '@mantine/core';
 import { useState } from 'react';
+import { downloadLink } from './download-link.ts';
 import { sentenceCase, toOptions } from './format.ts';
 
 const SOURCES = [
@@ -54,9 +55,7 @@ export function SigmaDownload({ kind, id }: { kind: 'actor' | 'campaign'; id: st
             onChange={setLevel}
             {...within}
           />
-          <Button component="a" href={`/api/sigma/${kind}/${id}?${query}`} download>
-            Download
-          </Button>
+          <Button {...downloadLink(`/api/sigma/${kind}/${id}?${query}`)}>Download</Button>
         </Stack>
       </Popover.Dropdown>
     </Popover>

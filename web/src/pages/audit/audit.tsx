@@ -4,6 +4,7 @@ import type { AuditAction } from '../../../../src/audit/audit.schema.ts';
 import { apiUrl } from '../../client/api.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
 import { AuditTable } from '../../parts/audit-table.tsx';
+import { downloadLink } from '../../parts/download-link.ts';
 import { FilterSelect } from '../../parts/filter-select.tsx';
 import { FilterText, SearchBox } from '../../parts/filter-text.tsx';
 import { plural } from '../../parts/format.ts';
@@ -41,11 +42,11 @@ export function Audit() {
       describeTotal={(total) => plural(total, 'entry', 'entries')}
       actions={
         <Button
-          component="a"
+          {...downloadLink(
+            apiUrl('GET /app/audit.csv', { query: filters as ApiQueryParams<'GET /app/audit.csv'> }),
+          )}
           variant="default"
           leftSection={<IconDownload size={16} />}
-          href={apiUrl('GET /app/audit.csv', { query: filters as ApiQueryParams<'GET /app/audit.csv'> })}
-          download
         >
           CSV
         </Button>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { apiUrl } from '../../client/api.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
 import { useApiQuery } from '../../client/queries.ts';
+import { downloadLink } from '../../parts/download-link.ts';
 import { formatNumber } from '../../parts/format.ts';
 import { Note } from '../../parts/text.tsx';
 import type { SearchParams } from '../../router.tsx';
@@ -46,7 +47,7 @@ export function ExportMenu({ search, total }: { search: SearchParams; total: num
         />
         <Menu.Label maw={260}>Formats skip indicator types they do not support.</Menu.Label>
         {formats.map(({ name, label }) => (
-          <Menu.Item key={name} component="a" href={link(name)} download>
+          <Menu.Item key={name} {...downloadLink(link(name))}>
             {label}
           </Menu.Item>
         ))}
