@@ -226,6 +226,18 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     await page.getByTestId('new-key').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
     await dialog.waitFor({ state: 'hidden' });
+
+    await page.goto(`${service.address}/settings/profile`);
+    let ended = 0;
+    page.on('request', (one) => (ended += Number(one.method() === 'DELETE')));
+    // Each session of these tests.
+    const end = page.getByRole('button', { name: 'End', exact: true });
+    await end.first().waitFor();
+    const count = await end.count();
+    await end.first().dblclick();
+    await page.getByText('Session signed out.').waitFor();
+    await until('the row is gone', async () => (await end.count()) === count - 1);
+    expect(ended).toBe(1);
   });
 
   it('looks up again on request, adds to a selection, and reads every name of a link', async () => {

@@ -1,4 +1,5 @@
 import { Button, Table } from '@mantine/core';
+import { useState } from 'react';
 import { visibleText } from '../../../../../src/model/visible-text.ts';
 import { useApiMutation, useApiQuery } from '../../../client/queries.ts';
 import { signOut } from '../../../client/sign-out.ts';
@@ -11,6 +12,12 @@ import { Section } from '../../../parts/section.tsx';
 export function Sessions({ ownId }: { ownId: string }) {
   const query = useApiQuery('GET /app/sessions');
   const end = useApiMutation('DELETE /app/sessions/:id', () => 'Session signed out.');
+  // Set with the click, until the list lacks the session: a double click would end it twice.
+  const [endingId, setEndingId] = useState<string | null>(null);
+  const endOne = (id: string) => {
+    setEndingId(id);
+    end.mutate({ params: { id } }, { onError: () => setEndingId(null) });
+  };
   return (
     <Section
       title="Sessions"
@@ -39,7 +46,9 @@ export function Sessions({ ownId }: { ownId: string }) {
                   {session.id === ownId ? (
                     'This session'
                   ) : (
-                    <RowButton onClick={() => end.mutate({ params: { id: session.id } })}>End</RowButton>
+                    <RowButton onClick={() => endOne(session.id)} disabled={session.id === endingId}>
+                      End
+                    </RowButton>
                   )}
                 </Table.Td>
               </Table.Tr>
