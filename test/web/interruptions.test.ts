@@ -248,6 +248,9 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     const again = page.waitForRequest(/\/app\/lookup$/);
     await page.getByRole('button', { name: 'Look up', exact: true }).click();
     await again;
+    const list = page.waitForRequest((one) => new URL(one.url()).pathname === '/app/indicators');
+    await page.goto(`${service.address}/indicators?types=IPV4&types=DOMAIN`);
+    expect(new URL((await list).url()).searchParams.get('types')).toBe('IPV4,DOMAIN');
   });
 });
 

@@ -194,7 +194,11 @@ export const router = createRouter({
       settingsSection,
     ]),
   ]),
-  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  parseSearch: (text) => {
+    const search = new URLSearchParams(text);
+    // The server takes a repeated parameter and a list with commas alike.
+    return Object.fromEntries([...search.keys()].map((name) => [name, search.getAll(name).join(',')]));
+  },
   stringifySearch: (search) => {
     const text = toQueryString(search);
     return text ? `?${text}` : '';
