@@ -248,6 +248,18 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     const again = page.waitForRequest(/\/app\/lookup$/);
     await page.getByRole('button', { name: 'Look up', exact: true }).click();
     await again;
+    await page.getByText('Known 1', { exact: true }).click();
+    await page.getByRole('checkbox', { name: `Select ${known.value.replaceAll('.', '[.]')}` }).click();
+    await page.getByText('Unknown 1').click();
+    await page.getByRole('checkbox', { name: 'Select all results' }).click();
+    await page.getByText('1 result selected').waitFor();
+    await page.getByText('All 2', { exact: true }).first().click();
+    await page.getByText('2 results selected').waitFor();
+    await page.getByText('Unknown 1').click();
+    await page.getByRole('checkbox', { name: 'Select all results' }).click();
+    await page.getByText('All 2', { exact: true }).first().click();
+    await page.getByText('1 result selected').waitFor();
+
     const list = page.waitForRequest((one) => new URL(one.url()).pathname === '/app/indicators');
     await page.goto(`${service.address}/indicators?types=IPV4&types=DOMAIN`);
     expect(new URL((await list).url()).searchParams.get('types')).toBe('IPV4,DOMAIN');

@@ -54,11 +54,21 @@ export function LookupResults({ results, isShared }: LookupResultsProps) {
         selected={selected}
         areAllSelected={shown.length > 0 && chosen.length === shown.length}
         onSelect={(asked) => setSelected(toggled(selected, asked))}
-        onSelectAll={(all) => setSelected(new Set(all ? shown.map(({ asked }) => asked) : []))}
+        onSelectAll={(all) => setSelected(withAll(selected, shown, all))}
       />
       <Paging page={page} pageSize={PAGE_SIZE} total={shown.length} onChange={setPage} />
     </Stack>
   );
+}
+
+/** Adds results to the selection, or removes them; results of other states stay as they are. */
+function withAll(selected: ReadonlySet<string>, results: LookupResult[], isSelected: boolean): Set<string> {
+  const next = new Set(selected);
+  for (const { asked } of results) {
+    if (isSelected) next.add(asked);
+    else next.delete(asked);
+  }
+  return next;
 }
 
 function toggled(selected: ReadonlySet<string>, asked: string): Set<string> {
