@@ -263,6 +263,14 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     const list = page.waitForRequest((one) => new URL(one.url()).pathname === '/app/indicators');
     await page.goto(`${service.address}/indicators?types=IPV4&types=DOMAIN`);
     expect(new URL((await list).url()).searchParams.get('types')).toBe('IPV4,DOMAIN');
+
+    const actor = await firstOf('/api/v1/actors?pageSize=1');
+    await page.goto(`${service.address}/actors/${actor.id}`);
+    await page.getByRole('button', { name: 'Sigma rules' }).click();
+    const link = page.getByRole('link', { name: 'Download' });
+    expect(await link.getAttribute('href')).toContain('minConfidence=50');
+    await page.getByLabel('Minimum confidence').fill('');
+    expect(await link.getAttribute('href')).not.toContain('minConfidence');
   });
 });
 

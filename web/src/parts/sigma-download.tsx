@@ -16,7 +16,9 @@ export function SigmaDownload({ kind, id }: { kind: 'actor' | 'campaign'; id: st
   const [minConfidence, setMinConfidence] = useState<number | string>(50);
   const [source, setSource] = useState<string[]>([]);
   const [level, setLevel] = useState<string[]>([]);
-  const query = new URLSearchParams({ minConfidence: String(Number(minConfidence) || 0) });
+  const query = new URLSearchParams();
+  // An emptied field: the server's default.
+  if (typeof minConfidence === 'number') query.set('minConfidence', String(minConfidence));
   if (source.length > 0) query.set('source', source.join(','));
   if (level.length > 0) query.set('level', level.join(','));
   const within = { comboboxProps: { withinPortal: false } };
