@@ -44,7 +44,8 @@ async function requireUndoable(db: Db, id: string, now: Date): Promise<Run> {
 function undoProblem(run: Run, now: Date): string | null {
   if (run.dryRun) return 'It was a dry run: it changed nothing.';
   if (run.undo !== null) return run.undo === 'done' ? 'It has been undone already.' : null;
-  if (run.state === 'running') return 'It is still running: wait for its end, or stop it. If its process has ended, try again in a minute.';
+  if (run.state === 'running')
+    return 'It is still running: wait for its end, or stop it. If its process has ended, try again in a minute.';
   if (run.startedAt.getTime() < now.getTime() - UNDO_DAYS * DAY_MS)
     return `It is older than ${UNDO_DAYS} days: its undo data has been deleted.`;
   return run.keepsChanges ? null : NO_UNDO_DATA;
