@@ -44,6 +44,7 @@ import {
   StixBundle,
 } from './exports/exports.schema.ts';
 import { exporter } from './exports/exports.service.ts';
+import { openReadingSlots } from './exports/reading-slots.ts';
 import type { Spool } from './exports/spool.ts';
 import { feedPageRoutes } from './feeds/feeds.app.routes.ts';
 import { feedRoutes } from './feeds/feeds.routes.ts';
@@ -330,7 +331,8 @@ async function registerFeatures(
     stopping: deps.stopping,
   };
   const feed = openChangeFeed(deps.database, deps.sessionSecret, clock);
-  const exports = exporter(deps.database, deps.spool, deps.publicAddress, failed);
+  const reading = openReadingSlots();
+  const exports = exporter(deps.database, deps.spool, reading, deps.publicAddress, failed);
   await app.register(indicatorRoutes, { read, exporter: exports, feed, interest: deps.accessTracker, cache });
   await app.register(exportRoutes, { exporter: exports, feed });
   const changes = { feed, stopping: deps.stopping };
@@ -351,7 +353,7 @@ async function registerFeatures(
     onError: (err) => app.log.error({ err }, 'decisions for a bouncer not sent or recorded'),
   });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
-  await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
+  await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules, reading });
   await app.register(actorRoutes, { read, feed: entityFeed });
   await app.register(campaignRoutes, { read, feed: entityFeed });
   await app.register(linkedRoutes, { read });
@@ -391,6 +393,7 @@ async function registerFeatures(
       listed,
       feed,
       communityRules: deps.communityRules,
+      reading,
       interest: deps.accessTracker,
     },
     counter: { clock, rateLimits, rateLimit: deps.rateLimit },

@@ -3,6 +3,7 @@ import { isSameRevision, type RevisionId, readRevisionId } from '../db/revision/
 import type { ExportFormat } from '../formats/format.ts';
 import { addCounts, Skipped } from '../formats/skipped.ts';
 import { ApiError } from '../http/errors.ts';
+import type { Applicant, Slots } from '../http/slots.ts';
 import { codeDigest } from '../version.ts';
 import { exportCacheKey } from './export-cache-key.ts';
 import type { Selection } from './selection.queries.ts';
@@ -49,7 +50,7 @@ export interface Exporter {
    * @param askedBy the key or account, whose exports in progress are limited
    * @throws {ApiError} 429 when there are too many of those, 503 when there is no room for another export
    */
-  prepare(request: ExportRequest, wantsBody: (tag: string) => boolean, askedBy: string): Promise<Prepared>;
+  prepare(request: ExportRequest, wantsBody: (tag: string) => boolean, askedBy: Applicant): Promise<Prepared>;
 }
 
 interface Entry extends Prepared {
@@ -64,30 +65,24 @@ interface Writing {
   isComplete: boolean;
 }
 
-/** Exports read from the database at once; each holds a connection of its pool until it is read. */
-const MAX_READING = 10;
-/** Of these, exports per key or account, so that the other places are left to others. */
-const MAX_READING_EACH = 4;
 /**
  * Different exports that one key or account may have in progress until they are read; requests for the same
  * export are not limited.
  */
 const MAX_UNDER_WAY_EACH = 16;
-/** A request that waits so long for one of these places gets 503. */
-const MAX_WAIT_MS = 20_000;
 /** Spooled exports; each keeps one to three files open. */
 const MAX_ENTRIES = 200;
 
 export function exporter(
   database: SnapshotSource,
   spool: Spool,
+  reading: Slots,
   publicAddress: string | null,
   onError: (error: Error) => void,
 ): Exporter {
   /** In the order of their last use, the latest last. */
   const entries = new Map<string, Entry>();
   const oneByOne = queues();
-  const reading = slots(MAX_READING, MAX_READING_EACH);
   const begin = underWay(spool);
 
   const keep = (key: string, entry: Entry) => {
@@ -123,15 +118,15 @@ export function exporter(
     key: string,
     request: ExportRequest,
     wantsBody: (tag: string) => boolean,
-    askedBy: string,
+    askedBy: Applicant,
   ) => {
     const { format, selection } = request;
     if (spool.isFull()) throw busy();
-    const begun = begin(askedBy);
+    const begun = begin(askedBy.principalId);
     let done = () => {};
     let opened: Snapshot | undefined;
     try {
-      done = await reading(askedBy);
+      done = await reading.take(askedBy);
       const snapshot = await openSnapshot(database, selection, format, request.variant, request.versionKey);
       opened = snapshot;
       const tag = tagOf(request, snapshot);
@@ -227,57 +222,6 @@ function queues() {
     } finally {
       if (last.get(key) === turn) last.delete(key);
     }
-  };
-}
-
-/**
- * Returns a semaphore with `count` places, of which each owner gets at most `each`; others wait for a limited
- * time. It resolves to a function that releases the place. The owner that has waited longest goes first,
- * among those below their own limit.
- */
-function slots(count: number, each: number): (whose: string) => Promise<() => void> {
-  let free = count;
-  const held = new Map<string, number>();
-  const waiting = new Set<{ whose: string; take: () => void }>();
-  const heldBy = (whose: string) => held.get(whose) ?? 0;
-  const mayTake = (whose: string) => free > 0 && heldBy(whose) < each;
-  const hold = (whose: string) => {
-    free--;
-    held.set(whose, heldBy(whose) + 1);
-  };
-  const giveBack = (whose: string) => {
-    free++;
-    if (heldBy(whose) > 1) held.set(whose, heldBy(whose) - 1);
-    else held.delete(whose);
-    const next = [...waiting].find((one) => mayTake(one.whose));
-    next?.take();
-  };
-  const wait = (whose: string) =>
-    new Promise<void>((resolve, reject) => {
-      const one = {
-        whose,
-        take() {
-          clearTimeout(timer);
-          waiting.delete(one);
-          hold(whose);
-          resolve();
-        },
-      };
-      const timer = setTimeout(() => {
-        waiting.delete(one);
-        reject(busy());
-      }, MAX_WAIT_MS);
-      waiting.add(one);
-    });
-  return async (whose) => {
-    if (mayTake(whose)) hold(whose);
-    else await wait(whose);
-    let given = false;
-    return () => {
-      if (given) return;
-      given = true;
-      giveBack(whose);
-    };
   };
 }
 

@@ -5,6 +5,7 @@ import { skippedField } from '../formats/skipped.ts';
 import { type ByteRange, matchesEtag, parseRange } from '../http/conditional.ts';
 import { ApiError } from '../http/errors.ts';
 import { NO_CACHE } from '../http/routes.ts';
+import { applicantOf } from '../http/slots.ts';
 import type { Exporter, ExportRequest } from './exports.service.ts';
 import { ENCODINGS, type Encoding } from './spool.ts';
 import type { SpoolFile } from './spool-file.ts';
@@ -28,7 +29,7 @@ export async function sendExport(
   const isKnown = (tag: string) => matchesEtag(headers['if-none-match'], etagOf(tag));
   const wantsBody = (tag: string) => method !== 'HEAD' && !isKnown(tag);
   const prepare = async () => {
-    const prepared = await exporter.prepare(wanted, wantsBody, request.principalId);
+    const prepared = await exporter.prepare(wanted, wantsBody, applicantOf(request));
     const isSent = method === 'GET' && wantsBody(prepared.tag);
     const { revisionId, asOf } = prepared;
     const principal = { ...wanted.selection.principal, now: asOf };

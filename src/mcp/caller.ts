@@ -3,6 +3,7 @@ import type { Read } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { AccessTracker } from '../enrichment/access-tracker.ts';
 import type { SnapshotSource } from '../exports/snapshot.ts';
+import type { Applicant, Slots } from '../http/slots.ts';
 import type { LookupSource } from '../lookup/lookup.service.ts';
 import type { Scope } from '../model/account.ts';
 import type { CommunityRules } from '../sigma/community-rules.ts';
@@ -13,6 +14,8 @@ export interface McpData {
   listed: LookupSource['listed'];
   feed: ChangeFeed;
   communityRules: Promise<CommunityRules | null>;
+  /** In which rules are read and written. */
+  reading: Slots;
   interest: Pick<AccessTracker, 'record'>;
 }
 
@@ -21,6 +24,8 @@ export interface Caller {
   /** The scopes of the key; empty: all. */
   scopes: readonly Scope[];
   principal: Principal;
+  /** Who waits for the slots of `data`. */
+  applicant: Applicant;
   data: McpData;
   /** Returns the message that the client gets for an error of the server, which is logged. */
   reportError(error: Error): string;

@@ -3,6 +3,7 @@ import { countRequest, type RequestCounter } from '../http/admit.ts';
 import { sendCompressed } from '../http/compressed.ts';
 import { type ErrorFormat, reportedError } from '../http/error-handler.ts';
 import { ApiError } from '../http/errors.ts';
+import { applicantOf } from '../http/slots.ts';
 import type { Scope } from '../model/account.ts';
 import type { McpData } from './caller.ts';
 
@@ -54,7 +55,8 @@ export async function mcpRoutes(
       // Loaded by the first request: most servers get none.
       const { answerRequest } = await import('./endpoint.ts');
       const reportError = (error: Error) => reportedError(error, request).message;
-      const answer = await answerRequest({ scopes, principal, data, reportError }, request);
+      const caller = { scopes, principal, applicant: applicantOf(request), data, reportError };
+      const answer = await answerRequest(caller, request);
       reply.code(answer.status).header('cache-control', 'no-store');
       if (answer.body === '') return reply.send();
       reply.type(`${JSON_TYPE}; charset=utf-8`);

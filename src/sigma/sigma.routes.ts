@@ -13,6 +13,7 @@ import {
   textContent,
 } from '../http/routes.ts';
 import { SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/schema.ts';
+import { applicantOf, type Slots } from '../http/slots.ts';
 import { slugOf } from '../model/text.ts';
 import { isUuid } from '../model/uuid.ts';
 import type { CommunityRules } from './community-rules.ts';
@@ -24,6 +25,8 @@ import { buildBundle, chooseRules } from './sigma.service.ts';
 interface Options {
   database: SnapshotSource;
   communityRules: Promise<CommunityRules | null>;
+  /** In which rules are read and written. */
+  reading: Slots;
 }
 
 /** Media types under which clients may request YAML. */
@@ -45,7 +48,10 @@ detection:
 level: high
 `;
 
-export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { database, communityRules }) => {
+export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (
+  app,
+  { database, communityRules, reading },
+) => {
   app.get(
     '/api/sigma/navigator',
     {
@@ -90,8 +96,11 @@ export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dat
         const { id } = request.params;
         const { minConfidence, ...filters } = request.query;
         const wanted = { kind, id, minConfidence, filters };
+        const community = await communityRules;
         const bundle = isUuid(id)
-          ? await buildBundle(database, request.principal, wanted, await communityRules)
+          ? await reading.run(applicantOf(request), () =>
+              buildBundle(database, request.principal, wanted, community),
+            )
           : undefined;
         if (!bundle) throw new ApiError('not_found', `There is no such ${kind}.`);
         return reply
@@ -130,16 +139,15 @@ export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dat
       async (request, reply) => {
         const { id } = request.params;
         const { minConfidence, language, ...filters } = request.query;
-        const chosen = isUuid(id)
-          ? await chooseRules(
-              database,
-              request.principal,
-              { kind, id, minConfidence, filters },
-              await communityRules,
-            )
+        const wanted = { kind, id, minConfidence, filters };
+        const community = await communityRules;
+        const queries = isUuid(id)
+          ? await reading.run(applicantOf(request), async () => {
+              const chosen = await chooseRules(database, request.principal, wanted, community);
+              return chosen && queriesOf(chosen, language);
+            })
           : undefined;
-        if (!chosen) throw new ApiError('not_found', `There is no such ${kind}.`);
-        const queries = await queriesOf(chosen, language);
+        if (!queries) throw new ApiError('not_found', `There is no such ${kind}.`);
         return reply
           .headers({
             'cache-control': NO_CACHE,

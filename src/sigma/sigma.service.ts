@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Principal } from '../db/visibility.ts';
 import { exportCacheKey } from '../exports/export-cache-key.ts';
 import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
@@ -127,7 +128,8 @@ export async function buildBundle(
   return { subject, text, ruleCount: rules.length };
 }
 
-async function collect(
+/** Collects the rules; other requests continue after each one. */
+export async function collect(
   rules: AsyncGenerator<SigmaDocument, number>,
 ): Promise<{ rules: SigmaDocument[]; leftOut: number }> {
   const collected: SigmaDocument[] = [];
@@ -135,5 +137,6 @@ async function collect(
     const { done, value } = await rules.next();
     if (done) return { rules: collected, leftOut: value };
     collected.push(value);
+    await setImmediate();
   }
 }

@@ -81,14 +81,15 @@ export const sigmaTool = defineTool({
     const kind = actor === undefined ? 'campaign' : 'actor';
     requireScopes(caller, [`${kind}s:read`], `Rules for ${kind}s`);
     const id = actor === undefined ? await campaignId(caller, campaign ?? '') : await actorId(caller, actor);
-    const { database, communityRules } = caller.data;
+    const { database, communityRules, reading } = caller.data;
     const filters = { source: sources, level: levels, logsource };
     const wanted = { kind, id, minConfidence, filters } as const;
-    const chosen = await chooseRules(database, caller.principal, wanted, await communityRules);
-    if (!chosen) throw new McpInputError(`There is no such ${kind}.`);
-    const { texts, skipped } = language
-      ? await queryTexts(chosen, language)
-      : { texts: textsOf(chosen), skipped: 0 };
+    const community = await communityRules;
+    const { texts, skipped } = await reading.run(caller.applicant, async () => {
+      const chosen = await chooseRules(database, caller.principal, wanted, community);
+      if (!chosen) throw new McpInputError(`There is no such ${kind}.`);
+      return language ? queryTexts(chosen, language) : { texts: textsOf(chosen), skipped: 0 };
+    });
     const rules = fitting(
       texts.slice(start).map((rule) => prose(rule, MAX_RULE)),
       MAX_RULES,
