@@ -13,8 +13,13 @@ export interface SpoolFile {
   readonly state: 'filling' | 'complete' | 'failed';
   /** The number of current readers. */
   readonly readers: number;
-  /** Since when no client has read it, in milliseconds of `performance.now()`; null: a client reads it. */
+  /** Since when no client has read it, in monotonic milliseconds; null: a client reads it. */
   readonly unreadSince: number | null;
+  /**
+   * Since when all of its readers have been too slow, in monotonic milliseconds; null: it is being written, has no
+   * readers, or one that keeps up.
+   */
+  readonly slowSince: number | null;
   append(bytes: Uint8Array): Promise<void>;
   finish(): void;
   /** Marks the file as failed: its readers end with this error. */
@@ -31,25 +36,40 @@ export interface SpoolFile {
   completed(): Promise<void>;
   /** Streams all of it to a consumer that does not count as a client, such as a compressor. */
   copy(): Readable;
+  /** Ends all readers with this error. */
+  endReaders(error: Error): void;
   /** Closes the file as soon as it is no longer written and has no readers. */
   close(): Promise<void>;
 }
 
 const CHUNK = 256 * 1024;
+/** A reader that takes fewer bytes a millisecond for longer than the grace period is too slow: 64 KiB a second. */
+const MIN_RATE = (64 * 1024) / 1000;
+const GRACE_MS = 30_000;
 
-/** If the file cannot be created, appending and reading fail. */
-export function createSpoolFile(directory: string): SpoolFile {
+interface Reader {
+  stream: Readable;
+  /** Until when it keeps up, in monotonic milliseconds: each byte that it takes extends this. */
+  keepsUpUntil: number;
+}
+
+/**
+ * If the file cannot be created, appending and reading fail.
+ * @param clock returns monotonic milliseconds
+ */
+export function createSpoolFile(directory: string, clock: () => number): SpoolFile {
   const opening = openUnlinked(directory);
   opening.catch(() => {});
-  const file = { size: 0, state: 'filling' as SpoolFile['state'], readers: 0 };
+  const file = { size: 0, state: 'filling' as SpoolFile['state'] };
+  const readers = new Set<Reader>();
   let clients = 0;
-  let unreadSince = performance.now();
+  let unreadSince = clock();
   const progress = new EventEmitter().setMaxListeners(0);
   let failure: Error | null = null;
   let closing = false;
 
   const closeWhenDone = async () => {
-    if (!closing || file.readers > 0 || file.state === 'filling') return;
+    if (!closing || readers.size > 0 || file.state === 'filling') return;
     closing = false;
     await (await opening).close();
   };
@@ -59,7 +79,11 @@ export function createSpoolFile(directory: string): SpoolFile {
     void closeWhenDone().catch(() => {});
   };
 
-  async function* chunks(start: number, end: number) {
+  const extend = (reader: Reader, ms: number) => {
+    reader.keepsUpUntil = Math.min(reader.keepsUpUntil + ms, clock() + GRACE_MS);
+  };
+
+  async function* chunks(reader: Reader, start: number, end: number) {
     let at = start;
     while (at < end) {
       if (failure) throw failure;
@@ -68,17 +92,23 @@ export function createSpoolFile(directory: string): SpoolFile {
         const buffer = Buffer.allocUnsafe(Math.min(CHUNK, available));
         const { bytesRead } = await (await opening).read(buffer, 0, buffer.length, at);
         at += bytesRead;
+        extend(reader, bytesRead / MIN_RATE);
         yield buffer.subarray(0, bytesRead);
       } else if (file.state === 'complete') return;
-      else await once(progress, 'change');
+      else {
+        await once(progress, 'change');
+        // It has taken everything that there was.
+        extend(reader, Number.POSITIVE_INFINITY);
+      }
     }
   }
 
   const stream = (start: number, end: number) => {
-    file.readers++;
-    const reading = Readable.from(chunks(start, end), { objectMode: false, highWaterMark: CHUNK });
-    return reading.once('close', () => {
-      file.readers--;
+    const reader = { keepsUpUntil: clock() + GRACE_MS } as Reader;
+    reader.stream = Readable.from(chunks(reader, start, end), { objectMode: false, highWaterMark: CHUNK });
+    readers.add(reader);
+    return reader.stream.once('close', () => {
+      readers.delete(reader);
       void closeWhenDone().catch(() => {});
     });
   };
@@ -91,7 +121,12 @@ export function createSpoolFile(directory: string): SpoolFile {
       return file.state;
     },
     get readers() {
-      return file.readers;
+      return readers.size;
+    },
+    get slowSince() {
+      if (file.state === 'filling' || readers.size === 0) return null;
+      const since = Math.max(...[...readers].map(({ keepsUpUntil }) => keepsUpUntil));
+      return since < clock() ? since : null;
     },
     async append(bytes) {
       await (await opening).writeFile(bytes);
@@ -112,7 +147,7 @@ export function createSpoolFile(directory: string): SpoolFile {
       clients++;
       return stream(start, end).once('close', () => {
         clients--;
-        unreadSince = performance.now();
+        unreadSince = clock();
       });
     },
     async completed() {
@@ -120,6 +155,9 @@ export function createSpoolFile(directory: string): SpoolFile {
       if (failure) throw failure;
     },
     copy: () => stream(0, Number.POSITIVE_INFINITY),
+    endReaders(error) {
+      for (const reader of readers) reader.stream.destroy(error);
+    },
     async close() {
       closing = true;
       await closeWhenDone();

@@ -42,7 +42,7 @@ export interface Spool {
    * the file.
    */
   fill(pieces: AsyncIterable<string | Uint8Array>, onError: (error: Error) => void): Spooled;
-  /** Returns whether the files in use take all of the space, so that nothing more can be spooled. */
+  /** Returns whether the files in use, other than by slow readers, take all of the space, so that nothing more can be spooled. */
   isFull(): boolean;
   /** Returns whether it is being written or read. */
   isInUse(spooled: Spooled): boolean;
@@ -59,27 +59,40 @@ const ABANDONED_MS = 10_000;
 
 /**
  * Opens a spool of responses in files, so that a slow client occupies nothing but a file.
- * @param maxBytes of all files together; the least recently used go first
+ * @param maxBytes of all files together; the least recently used go first, then those that only slow readers use
  * @param abandonedMs a file that no client has read for so long is aborted
+ * @param clock returns monotonic milliseconds
  */
-export function openSpool(directory: string, maxBytes: number, abandonedMs = ABANDONED_MS): Spool {
+export function openSpool(
+  directory: string,
+  maxBytes: number,
+  { abandonedMs = ABANDONED_MS, clock = () => performance.now() } = {},
+): Spool {
   /** In the order of their last use, the latest last. */
   const filesByExport = new Map<Spooled, SpoolFile[]>();
   let closed = false;
   let failures = 0;
 
   /**
-   * Drops the least recently used files that are not in use, as far as necessary.
+   * Drops the least recently used files that are not in use, as far as necessary, then those that only slow readers use, the slowest
+   * first.
    * @returns the bytes that are still taken
    */
   const makeRoom = () => {
     let total = 0;
     for (const file of [...filesByExport.values()].flat()) total += file.size;
-    for (const [spooled, files] of filesByExport) {
-      if (total <= maxBytes) return total;
-      if (isInUse(files)) continue;
+    const free = (spooled: Spooled, files: readonly SpoolFile[]) => {
       for (const file of files) total -= file.size;
       drop(spooled);
+    };
+    for (const [spooled, files] of filesByExport) {
+      if (total <= maxBytes) return total;
+      if (!isInUse(files)) free(spooled, files);
+    }
+    for (const [spooled, files] of total > maxBytes ? slowestFirst(filesByExport) : []) {
+      if (total <= maxBytes) return total;
+      for (const file of files) file.endReaders(new Error('Read too slowly while the spool is full.'));
+      free(spooled, files);
     }
     return total;
   };
@@ -95,7 +108,7 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
       throw new Error(`The spool is full: more than ${maxBytes} bytes are being sent.`);
   };
   const isAbandoned = (files: readonly SpoolFile[]) =>
-    files.every(({ unreadSince }) => unreadSince !== null && performance.now() - unreadSince > abandonedMs);
+    files.every(({ unreadSince }) => unreadSince !== null && clock() - unreadSince > abandonedMs);
   const filling = async (file: SpoolFile, write: () => Promise<void>) => {
     try {
       await write();
@@ -108,11 +121,11 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
 
   return {
     fill(pieces, onError) {
-      const plain = createSpoolFile(directory);
+      const plain = createSpoolFile(directory, clock);
       const files = [plain];
       const encoded = new Map<Encoding, SpoolFile>([['identity', plain]]);
       const compress = (encoding: Encoding) => {
-        const file = createSpoolFile(directory);
+        const file = createSpoolFile(directory, clock);
         files.push(file);
         const compressor = (encoding === 'zstd' && COMPRESSORS.zstd) || COMPRESSORS.gzip;
         filling(file, () =>
@@ -148,7 +161,7 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
       return spooled;
     },
     isFull() {
-      const used = [...filesByExport.values()].filter(isInUse).flat();
+      const used = [...filesByExport.values()].filter((files) => isInUse(files) && !isSlow(files)).flat();
       return used.reduce((total, { size }) => total + size, 0) >= maxBytes;
     },
     usage() {
@@ -171,6 +184,23 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
 
 function isInUse(files: readonly SpoolFile[]): boolean {
   return files.some((file) => file.readers > 0 || file.state === 'filling');
+}
+
+/** Returns since when all readers of files have been too slow; null: one keeps up, there are none, or a file is being written. */
+function slowSince(files: readonly SpoolFile[]): number | null {
+  const used = files.filter((file) => isInUse([file])).map((file) => file.slowSince);
+  const slow = used.filter((since) => since !== null);
+  return slow.length > 0 && slow.length === used.length ? Math.max(...slow) : null;
+}
+
+const isSlow = (files: readonly SpoolFile[]) => slowSince(files) !== null;
+
+/** Returns the exports whose readers are all too slow, those that have been so for longest first. */
+function slowestFirst(filesByExport: ReadonlyMap<Spooled, SpoolFile[]>): [Spooled, SpoolFile[]][] {
+  const since = (files: readonly SpoolFile[]) => slowSince(files) ?? 0;
+  return [...filesByExport]
+    .filter(([, files]) => isSlow(files))
+    .sort(([, one], [, other]) => since(one) - since(other));
 }
 
 /**

@@ -138,7 +138,7 @@ describe('the spool', () => {
   });
 
   it('stops writing a file that no longer has readers', async () => {
-    const spool = openSpool(temporaryDirectory(), 64 * MB, 0);
+    const spool = openSpool(temporaryDirectory(), 64 * MB, { abandonedMs: 0 });
     // More than is gathered before it is written.
     const LONG = 'x'.repeat(MB);
     const { pieces, give } = source();
@@ -163,6 +163,52 @@ describe('the spool', () => {
     reader.destroy();
     await eventOf(reader, 'close');
     expect(spool.isFull()).toBe(false);
+  });
+
+  describe('that has no room for another export', () => {
+    const setUp = async () => {
+      let now = 0;
+      const spool = openSpool(temporaryDirectory(), 1_000_000, { clock: () => now });
+      const file = (await whole(spool, 'a'.repeat(700_000))).file('identity');
+      const slow = file.read();
+      await eventOf(slow, 'readable');
+      const fill = () =>
+        spool
+          .fill(once('b'.repeat(700_000)), ignore)
+          .file('identity')
+          .read();
+      return { spool, file, slow, fill, wait: (ms: number) => (now += ms) };
+    };
+
+    it('ends readers that have been too slow for half a minute', async () => {
+      const { slow, fill, wait } = await setUp();
+      wait(20_000);
+      await expect(text(fill())).rejects.toThrow('The spool is full');
+      wait(20_000);
+      const ended = new Promise((resolve) => slow.once('error', resolve));
+      expect(await text(fill())).toHaveLength(700_000);
+      expect(String(await ended)).toContain('too slowly');
+    });
+
+    it('keeps a slow reader of a file that another one reads fast enough', async () => {
+      const { file, slow, fill, wait } = await setUp();
+      wait(40_000);
+      const fast = file.read();
+      await expect(text(fill())).rejects.toThrow('The spool is full');
+      expect(await text(fast)).toHaveLength(700_000);
+      expect(slow.destroyed).toBe(false);
+      slow.destroy();
+    });
+  });
+
+  it('does not report that it is full of files that only slow readers use', async () => {
+    let now = 0;
+    const spool = openSpool(temporaryDirectory(), 100_000, { clock: () => now });
+    const reader = (await whole(spool, 'a'.repeat(100_000))).file('identity').read();
+    expect(spool.isFull()).toBe(true);
+    now = 40_000;
+    expect(spool.isFull()).toBe(false);
+    reader.destroy();
   });
 
   it('keeps a dropped file for its current reader', async () => {
