@@ -87,6 +87,7 @@ export function openSlots({ count, each, maxWaiting, maxWaitMs = MAX_WAIT_MS, bu
     });
   const take = async (applicant: Applicant) => {
     const { principalId } = applicant;
+    if (applicant.isGone()) throw busy();
     if (mayTake(applicant)) hold(principalId);
     else await wait(applicant);
     let isHeld = true;

@@ -116,13 +116,15 @@ function timeOf({ modified, created }: StixObject): number {
 /** Whether a request names objects that are found only by comparing all of their kind. */
 export function comparesAll(
   { observables, relationships }: Omit<ObjectSource, 'db'>,
-  { entityKinds, match }: Pick<Rows, 'entityKinds' | 'match'>,
+  rows: Pick<Rows, 'principal' | 'entityKinds' | 'match'>,
 ): boolean {
+  const { principal, entityKinds, match } = rows;
   const { id: ids = [] } = match;
   const hasRelationships = entityKinds.length > 0 && anyOfTypes(match, ['relationship']);
   return (
-    observableIds(ids).some((id) => !observables.isKnown(id)) ||
-    (hasRelationships && ids.some((id) => id.startsWith('relationship--') && !relationships.isKnown(id)))
+    observableIds(ids).some((id) => !observables.isKnown(principal, id)) ||
+    (hasRelationships &&
+      ids.some((id) => id.startsWith('relationship--') && !relationships.isKnown(rows, id)))
   );
 }
 

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/database.ts';
 import { findChangesBetween, findLastChange } from '../db/revision/change-dates.ts';
+import { readRevision } from '../db/revision/revision.ts';
+import type { RevisionWatch } from '../db/revision/watch.ts';
 import { indicatorObjectId, type StixObject } from '../formats/stix/common.ts';
 import { type End, indication, relationship } from '../formats/stix/entities.ts';
 import { compareTlp } from '../model/statement.ts';
@@ -19,6 +21,7 @@ import {
 import { type EntityState, findEntityStates, type Lifetime } from './entities.queries.ts';
 import { stixIdOf } from './entity-objects.ts';
 import type { Match } from './match.ts';
+import { openMissingIds } from './missing-ids.ts';
 import type { Held, Places, Rows } from './objects.queries.ts';
 import {
   findIndicatorEnds,
@@ -39,21 +42,44 @@ const MAX_CHUNK = 5_000;
 /** Of the dates of a change, the first ones are those of ends; two ends may be linked in two ways. */
 const MAX_ENDS = 2;
 
+/** What the relationships that a reader can see depend on. */
+type Scope = Pick<Rows, 'principal' | 'entityKinds'>;
+
 /** Finds the relationships of a collection. */
 export interface Relationships {
-  /** Whether no relationship needs to be compared to find the id. */
-  isKnown(id: string): boolean;
+  /** Whether no relationship needs to be compared to find the id, if a reader can see it. */
+  isKnown(rows: Scope, id: string): boolean;
   find(db: Db, rows: Rows, wanted: Wanted): Promise<DatedObject[]>;
 }
 
 /**
  * The id of a relationship is a hash of its ends, which no index has: for one that is not known, all are compared. The ends of an id
- * never change.
+ * never change. For one that names nothing, only later changes are compared again.
  */
-export function openRelationships(): Relationships {
+export function openRelationships(revisions: Pick<RevisionWatch, 'isFresh' | 'epoch'>): Relationships {
   const known = new LRUCache<string, Pair>({ max: MAX_KNOWN });
+  const missing = openMissingIds(revisions);
+  const scopeOf = ({ principal, entityKinds }: Scope) => JSON.stringify([principal.tlpCeiling, entityKinds]);
+
+  /** Finds relationships of which some are not known, by comparing all changes in the places. */
+  async function search(db: Db, rows: Rows, wanted: Wanted, ids: readonly string[]): Promise<DatedObject[]> {
+    const { places, held } = wanted;
+    const [scope, epoch] = [scopeOf(rows), missing.epoch()];
+    const unknown = new Set(ids.filter((id) => !known.has(id)));
+    const onFound = (id: string, pair: Pair) => unknown.delete(id) && known.set(id, pair);
+    const missingUpTo = held === null && unknown.size === ids.length ? missing.missingUpTo(scope, ids) : null;
+    const from = missingUpTo === null ? 0 : (await findLastChange(db, missingUpTo)) + 1;
+    // Each id once is all that there is.
+    const most = Math.min(wanted.most, ids.length);
+    const narrowed = { ...wanted, places: { ...places, from: Math.max(places.from, from) }, most };
+    const found = await relationships(db, rows, narrowed, null, onFound);
+    const isWhole = held === null && places.from <= from && places.upTo === null && found.length < most;
+    if (isWhole) missing.remember(scope, [...unknown], await readRevision(db), epoch);
+    return found;
+  }
+
   return {
-    isKnown: (id) => known.has(id),
+    isKnown: (rows, id) => known.has(id) || missing.isMissing(scopeOf(rows), id),
     async find(db, rows, wanted) {
       const { match, entityKinds } = rows;
       if (entityKinds.length === 0 || !anyOfTypes(match, [TYPE])) return [];
@@ -65,11 +91,7 @@ export function openRelationships(): Relationships {
       if (ids.length === 0) return [];
       const pairs = ids.flatMap((id) => known.get(id) ?? []);
       if (pairs.length === ids.length) return relationships(db, rows, inPlaces, pairs);
-      const missing = new Set(ids);
-      const onFound = (id: string, pair: Pair) => missing.has(id) && known.set(id, pair);
-      // Each id once is all that there is.
-      const most = Math.min(wanted.most, ids.length);
-      return relationships(db, rows, { ...inPlaces, most }, null, onFound);
+      return search(db, rows, inPlaces, ids);
     },
   };
 }

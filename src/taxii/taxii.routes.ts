@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { bulkhead, isBulkheadRejectedError } from 'cockatiel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type Database, type Db, inSnapshot } from '../db/database.ts';
 import { sendCompressed } from '../http/compressed.ts';
 import { ApiError } from '../http/errors.ts';
 import { KEY_OR_BASIC, NO_CACHE } from '../http/routes.ts';
+import { applicantOf, openSlots } from '../http/slots.ts';
 import type { Scope } from '../model/account.ts';
 import { tokenSealer } from '../secrets/sealed-token.ts';
 import { type Collection, listCollections } from './collections.ts';
@@ -41,7 +41,7 @@ const SCOPES: readonly Scope[] = ['indicators:read', 'feeds:read'];
 const MAX_WAITING = 16;
 
 interface Options {
-  database: Pick<Database, 'db' | 'read'>;
+  database: Pick<Database, 'db' | 'read' | 'revisions'>;
   /** Encrypts `next`. */
   secret: string;
   /** The address of the server; null: URLs are relative to it. */
@@ -53,8 +53,9 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
   const { database, publicAddress } = options;
   const sealer = tokenSealer(options.secret, 'next of TAXII');
   // A request that compares all objects of a kind takes a connection only when it is its turn.
-  const comparing = bulkhead(1, MAX_WAITING);
-  const lookups = { observables: openObservables(), relationships: openRelationships() };
+  const comparing = openSlots({ count: 1, each: 1, maxWaiting: MAX_WAITING, busy });
+  const { revisions } = database;
+  const lookups = { observables: openObservables(revisions), relationships: openRelationships(revisions) };
 
   /** Registers a resource under its URL with the slash that the standard has, and without. */
   const get = (url: string, operation: keyof typeof OPERATIONS, querystring: TSchema | null, read: Read) => {
@@ -141,7 +142,7 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
   async function readPage(request: FastifyRequest, reply: FastifyReply, withEnds: boolean): Promise<Answer> {
     const collection = await findCollection(database.db, request);
     const query = readPageQuery(sealer, collection.id, request.query as Query);
-    const page = await read(collection, query, withEnds);
+    const page = await read(request, collection, query, withEnds);
     const last = page.objects.at(-1);
     const reached = { after: last?.date ?? query.reached.after, held: page.held };
     const next = page.hasMore ? sealNext(sealer, collection.id, { match: query.match, reached }) : null;
@@ -154,13 +155,14 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
     const { match, reached } = readPageQuery(sealer, collection.id, request.query as Query);
     const id = [(request.params as { object: string }).object];
     const find = (more: PageQuery['match'], after: number | null) =>
-      read(collection, { match: { ...more, id }, reached: { after, held: null }, limit: 1 }, false);
+      read(request, collection, { match: { ...more, id }, reached: { after, held: null }, limit: 1 }, false);
     if ((await find({}, null)).objects.length === 0)
       throw new ApiError('not_found', 'There is no such object in the collection.');
     return dated(reply, (await find(match, reached.after)).objects, null, reached.after);
   }
 
   const read = (
+    request: FastifyRequest,
     { principal, filters, entityKinds, extentChange }: Collection,
     query: PageQuery,
     withEnds: boolean,
@@ -174,18 +176,16 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
           ),
         ),
       );
-    return comparesAll(lookups, { entityKinds, match: query.match })
-      ? comparing.execute(inOneSnapshot).catch(asBusy)
+    return comparesAll(lookups, { principal, entityKinds, match: query.match })
+      ? comparing.run(applicantOf(request), inOneSnapshot)
       : inOneSnapshot();
   };
 };
 
-function asBusy(error: unknown): never {
-  if (!isBulkheadRejectedError(error)) throw error;
-  throw new ApiError('service_unavailable', 'Too many requests for objects by id are waiting.', {
+const busy = () =>
+  new ApiError('service_unavailable', 'Too many requests for objects by id are waiting.', {
     'retry-after': '5',
   });
-}
 
 type Read = (request: FastifyRequest, reply: FastifyReply) => Promise<object>;
 

@@ -19,7 +19,7 @@ import { TIPLINE_EXTENSION } from '../../src/model/identity.ts';
 import { compareTlp } from '../../src/model/statement.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import type { DatedObject } from '../../src/taxii/dated-object.ts';
-import { nextObjects, type Reached } from '../../src/taxii/objects.ts';
+import { nextObjects, type ObjectSource, type Reached } from '../../src/taxii/objects.ts';
 import { openObservables } from '../../src/taxii/observables.ts';
 import { openRelationships } from '../../src/taxii/relationship-objects.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -124,13 +124,15 @@ function contextOf({ indicators, entities, statements, links }: World, ceiling: 
 
 onEveryEngine((engine) => {
   let database: Database;
+  let lookups: Pick<ObjectSource, 'observables' | 'relationships'>;
   beforeEach(async () => {
     database = await engine.open();
+    const { revisions } = database;
+    lookups = { observables: openObservables(revisions), relationships: openRelationships(revisions) };
   });
   afterAll(() => database.close());
 
   const world = changeWorld(() => database);
-  const lookups = { observables: openObservables(), relationships: openRelationships() };
 
   /** Returns the revisions, by id, of what the list has. */
   async function listed({ ceiling, filters }: Pick<Client, 'ceiling' | 'filters'>) {
