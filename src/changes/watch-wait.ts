@@ -1,9 +1,40 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { RevisionWatch } from '../db/revision/watch.ts';
 
-/** How often a waiting request asks whether something has been committed; that is known without a query. */
+/** How often waiting requests ask whether something has been committed; that is known without a query. */
 const STEP_MS = 50;
+
+interface Waiter {
+  isDone(): boolean;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+const waiters = new Set<Waiter>();
+/** One timer for all: thousands of requests may wait. */
+let timer: NodeJS.Timeout | undefined;
+
+function until(isDone: () => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    waiters.add({ isDone, resolve, reject });
+    timer ??= setInterval(endWaits, STEP_MS);
+  });
+}
+
+function endWaits(): void {
+  for (const waiter of waiters) {
+    try {
+      if (!waiter.isDone()) continue;
+      waiter.resolve();
+    } catch (error) {
+      waiter.reject(error);
+    }
+    waiters.delete(waiter);
+  }
+  if (waiters.size > 0) return;
+  clearInterval(timer);
+  timer = undefined;
+}
 
 /** Returns for how many of the wanted seconds a request may wait: not beyond the expiry of its key. */
 export function waitWithin(
@@ -39,8 +70,7 @@ export function watchWait(
       if (!mayWait()) return false;
       // After a commit of this process, it is not known at once whether it changed access rights.
       const isUncertain = () => revisions.lastKnown('access') === null;
-      do await delay(STEP_MS);
-      while ((isUncertain() || isCurrent()) && mayWait());
+      await until(() => !((isUncertain() || isCurrent()) && mayWait()));
       return !isUncertain() && !isCurrent() && !isEnded() && !isAccessChanged();
     },
   };
