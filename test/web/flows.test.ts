@@ -236,6 +236,42 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByRole('row', { name: /ours\.csv Our own Done 1 0 0 1/ }).waitFor();
   });
 
+  it('an analyst whose role sees up to GREEN imports, with defaults up to that', async () => {
+    const { page: administrators } = await asAdministrator('/settings/users');
+    const setCeiling = (tlpCeiling: string) =>
+      administrators.evaluate(
+        async (body) =>
+          (
+            await fetch('/app/roles/analyst', {
+              method: 'PATCH',
+              headers: { 'content-type': 'application/json' },
+              body,
+            })
+          ).status,
+        JSON.stringify({ tlpCeiling }),
+      );
+    expect(await setCeiling('GREEN')).toBe(200);
+    try {
+      opened = await asAnalyst('/imports');
+      const { page } = opened;
+      const buffer = Buffer.from('type,value\nDOMAIN,green.test-feed.net\n');
+      await page.locator('input[type=file]').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+      await page.getByLabel('Source').fill('Our own');
+      await page.getByRole('button', { name: 'Preview import' }).click();
+      await page.getByText('Preview only: nothing was imported.').waitFor();
+      await page.getByLabel('Source').fill('A new one');
+      const tlp = page.getByRole('combobox', { name: 'TLP' });
+      expect(await tlp.inputValue()).toBe('TLP:GREEN');
+      await tlp.click();
+      expect(await page.getByRole('option', { name: /^TLP/ }).allInnerTexts()).toEqual([
+        'TLP:CLEAR',
+        'TLP:GREEN',
+      ]);
+    } finally {
+      expect(await setCeiling('AMBER_STRICT')).toBe(200);
+    }
+  });
+
   it('an administrator previews and undoes an import, and removes a source', async () => {
     const imported = async (source: string, value: string) => {
       const csv = `type,value\nDOMAIN,${value}\n`;

@@ -3,26 +3,27 @@ import { useState } from 'react';
 import { useApiQuery } from '../../client/queries.ts';
 import { FormError } from '../../parts/form.tsx';
 import { Section } from '../../parts/section.tsx';
+import { useAllowedTlps } from '../../parts/use-allowed-tlps.ts';
 import { useFields } from '../../parts/use-fields.ts';
 import { FileDrop } from './file-drop.tsx';
 import { ImportPreview } from './import-preview.tsx';
 import { NewSourceDefaults } from './new-source-defaults.tsx';
 import { type ImportFields, useStartImport } from './use-start-import.ts';
 
-const INITIAL: ImportFields = {
+const INITIAL: Omit<ImportFields, 'tlp'> = {
   file: null,
   source: '',
   format: 'auto',
-  tlp: 'AMBER',
   confidence: 50,
   severity: 'MEDIUM',
 };
 
 /** The import form: a preview first, then the import itself. */
 export function NewImport() {
+  const { tlps, initial } = useAllowedTlps('AMBER');
   const [previewId, setPreviewId] = useState<string | null>(null);
   // A change discards the preview, which no longer matches.
-  const { values, set, text, choice } = useFields(INITIAL, () => {
+  const { values, set, text, choice } = useFields<ImportFields>({ ...INITIAL, tlp: initial }, () => {
     setPreviewId(null);
     start.reset();
   });
@@ -69,7 +70,7 @@ export function NewImport() {
                 allowDeselect={false}
               />
             </Group>
-            {isNew && <NewSourceDefaults choice={choice} />}
+            {isNew && <NewSourceDefaults choice={choice} tlps={tlps} />}
             <FormError error={start.error} title="Import failed" />
             <Group>
               <Button

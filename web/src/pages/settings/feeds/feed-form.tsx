@@ -1,11 +1,12 @@
 import { Button, Group, Select, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { withoutParameters, withParameters } from '../../../../../src/model/query-string.ts';
-import { TLPS, type Tlp } from '../../../../../src/model/vocabulary.ts';
+import type { Tlp } from '../../../../../src/model/vocabulary.ts';
 import type { ApiBody } from '../../../client/operations.ts';
-import { useAccount, useApiMutation, useApiQuery } from '../../../client/queries.ts';
+import { useApiMutation, useApiQuery } from '../../../client/queries.ts';
 import { Form, FormError } from '../../../parts/form.tsx';
 import { tlpName, toOptions } from '../../../parts/format.ts';
+import { useAllowedTlps } from '../../../parts/use-allowed-tlps.ts';
 import { useFields } from '../../../parts/use-fields.ts';
 import type { Feed } from './feeds.tsx';
 import { GuardFields, type GuardValues } from './guard-fields.tsx';
@@ -21,8 +22,7 @@ interface FeedFormProps {
 }
 
 export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
-  const { tlpCeiling } = useAccount();
-  const allowedTlps = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
+  const { tlps, initial } = useAllowedTlps('GREEN');
   const catalogues = useApiQuery('GET /app/catalogues').data;
   const formats = catalogues?.exportFormats ?? [];
   const presets = catalogues?.feedPresets ?? [];
@@ -34,7 +34,7 @@ export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
     description: feed?.description ?? '',
     format: (feed?.format ?? 'txt') as string,
     query: feed?.query ?? query,
-    tlpCeiling: (feed?.tlpCeiling ?? 'GREEN') as Tlp,
+    tlpCeiling: (feed?.tlpCeiling ?? initial) as Tlp,
     minEntries: (feed?.minEntries ?? '') as GuardValues['minEntries'],
     minShare: (feed?.minShare ?? '') as GuardValues['minShare'],
   });
@@ -100,7 +100,7 @@ export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
         <Select
           label="TLP ceiling"
           description="Highest TLP in this feed"
-          data={toOptions(allowedTlps, tlpName)}
+          data={toOptions(tlps, tlpName)}
           {...choice('tlpCeiling')}
           allowDeselect={false}
         />
