@@ -65,9 +65,10 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
   const inputs = await collectInputs(paths);
   const counts = createCounts();
   const interrupted = new AbortController();
+  const result = options.dryRun ? 'nothing was written' : 'what was imported before stays';
   const interrupt = () => {
     process.stderr.write('Stopping after the current batch; a second signal stops at once.\n');
-    interrupted.abort(new ImportStopped('Interrupted: what was imported before stays.'));
+    interrupted.abort(new ImportStopped(`Interrupted: ${result}.`));
   };
   for (const signal of END_SIGNALS) process.once(signal, interrupt);
   try {

@@ -18,6 +18,10 @@ export class ImportStopped extends Error {
   override name = 'ImportStopped';
 }
 
+/** Returns the sentence on what an import that did not finish has written. */
+export const partialResult = (dryRun: boolean): string =>
+  dryRun ? 'Nothing was imported.' : 'Complete records before that were imported.';
+
 export interface RecordedRun {
   id: string;
   /** The bytes of the file that were read so far. */
@@ -54,7 +58,7 @@ export async function recordRun(
     noting ??= recordProgress(db, id, run.readBytes, counts)
       .then((who) => {
         if (who !== null)
-          stopping.abort(new ImportStopped(`${who} stopped it. Complete records before that were imported.`));
+          stopping.abort(new ImportStopped(`${who} stopped it. ${partialResult(wanted.dryRun)}`));
       })
       .catch(onError)
       .finally(() => {

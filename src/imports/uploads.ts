@@ -9,7 +9,7 @@ import { ApiError } from '../http/errors.ts';
 import type { Importer } from '../importers/importer.ts';
 import { fileInput } from '../importers/recognize.ts';
 import { SourceUnavailable } from '../sources/store/sources.queries.ts';
-import { ImportStopped, type RecordedRun } from './import-runs.service.ts';
+import { ImportStopped, partialResult, type RecordedRun } from './import-runs.service.ts';
 import { type ImportJob, runImport } from './run-import.ts';
 
 export interface Upload {
@@ -103,7 +103,13 @@ export async function runUpload({ db, clock, signal, log }: Deps, job: UploadJob
     }
   }
   try {
-    await runImport(db, clock, { ...options, files: files(), run, signal, onError: () => endOf(signal) });
+    await runImport(db, clock, {
+      ...options,
+      files: files(),
+      run,
+      signal,
+      onError: () => endOf(signal, job.dryRun),
+    });
   } catch (error) {
     const isExpected = signal.aborted || error instanceof ImportStopped || error instanceof SourceUnavailable;
     if (!isExpected) log(error);
@@ -112,15 +118,10 @@ export async function runUpload({ db, clock, signal, log }: Deps, job: UploadJob
   }
 }
 
-function endOf({ aborted }: AbortSignal): ReturnType<ImportJob['onError']> {
-  return aborted
-    ? {
-        state: 'stopped',
-        problem:
-          'The server ended during the import. Complete records before that were imported; import the file again for the rest.',
-      }
-    : {
-        state: 'failed',
-        problem: 'An internal error ended the import; see the log. Complete records before it were imported.',
-      };
+function endOf({ aborted }: AbortSignal, dryRun: boolean): ReturnType<ImportJob['onError']> {
+  const result = partialResult(dryRun);
+  if (!aborted)
+    return { state: 'failed', problem: `An internal error ended the import; see the log. ${result}` };
+  const advice = dryRun ? '' : ' Import the file again for the rest.';
+  return { state: 'stopped', problem: `The server ended during the import. ${result}${advice}` };
 }

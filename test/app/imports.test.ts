@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createCounts } from '../../src/imports/import-context.ts';
+import { recordRun } from '../../src/imports/import-runs.service.ts';
 import type { Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
@@ -260,12 +262,25 @@ onEveryEngine((engine) => {
     expect(written.map(({ action }) => action)).toEqual(['import.start', 'import.stop', 'import.end']);
   });
 
-  it('stops between batches on shutdown, and reports that', async () => {
+  it('says of a stopped dry run that nothing was imported', async () => {
+    const wanted = { source: 'Ours', fileName: 'a.csv', fileBytes: 1, format: 'csv', dryRun: true };
+    const by = { who: 'analyst@example.org', now: tipline.clock.now };
+    const { id, signal, end } = await recordRun(tipline.db, wanted, createCounts(), by, console.error);
+    await analyst.send('POST', `/app/imports/${id}/stop`);
+    await vi.waitFor(() => signal.aborted || Promise.reject(new Error('not stopped')), 60_000);
+    expect(signal.reason.message).toBe('analyst@example.org stopped it. Nothing was imported.');
+    await end({ state: 'stopped', problem: null, at: tipline.clock.now });
+  });
+
+  it.each([
+    ['false', 'Complete records before that were imported. Import the file again for the rest.'],
+    ['true', 'Nothing was imported.'],
+  ])('stops between batches on shutdown, and reports that (dry run: %s)', async (dryRun, result) => {
     const many = [
       'type,value',
       ...Array.from({ length: 20_000 }, (_, i) => `DOMAIN,n${i}.test-feed.net`),
     ].join('\n');
-    const { id } = (await start(many)).json().data;
+    const { id } = (await start(many, { dryRun })).json().data;
     await tipline.app.close();
     const row = await tipline.db
       .selectFrom('import_run')
@@ -274,7 +289,7 @@ onEveryEngine((engine) => {
       .executeTakeFirstOrThrow();
     expect(row).toMatchObject({
       state: 'stopped',
-      problem: expect.stringContaining('import the file again'),
+      problem: `The server ended during the import. ${result}`,
     });
     const { count } = await tipline.db
       .selectFrom('indicator')

@@ -9,6 +9,7 @@ type Run = ApiItem<'GET /app/imports'>;
 /** The progress, counts and rejection reasons of an import run. */
 export function ImportSummary({ run }: { run: Run }) {
   const kinds = Object.entries(run.counts);
+  const unfinished = `The ${run.dryRun ? 'preview' : 'import'} did not finish`;
   const progress = run.fileBytes > 0 ? Math.min(100, (run.readBytes / run.fileBytes) * 100) : 0;
   return (
     <Stack gap="sm">
@@ -28,16 +29,17 @@ export function ImportSummary({ run }: { run: Run }) {
       {run.problem && (
         <Alert
           color="red"
-          title={
-            run.state === 'stopped' ? 'The import did not finish' : 'The file could not be read completely'
-          }
+          title={run.state === 'stopped' ? unfinished : 'The file could not be read completely'}
         >
           {visibleText(run.problem)}
         </Alert>
       )}
       {run.state === 'stopped' && !run.problem && (
-        <Alert color="orange" title="The import did not finish">
-          The process was stopped. Complete records were kept; import the file again for the rest.
+        <Alert color="orange" title={unfinished}>
+          The process was stopped.{' '}
+          {run.dryRun
+            ? 'Nothing was imported.'
+            : 'Complete records were kept; import the file again for the rest.'}
         </Alert>
       )}
       {run.undo !== null && (
