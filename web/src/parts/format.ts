@@ -30,7 +30,8 @@ const DATE_AND_TIME = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+// Not `auto`: "yesterday" and "last month" are of the calendar, and what is formatted is a span of time.
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_557_600],
@@ -44,7 +45,8 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 export function relativeTime(instant: string, now = Date.now()): string {
   const seconds = (new Date(instant).getTime() - now) / 1000;
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
-  return RELATIVE.format(Math.round(seconds / size), unit);
+  const count = Math.round(seconds / size);
+  return count === 0 ? 'now' : RELATIVE.format(count, unit);
 }
 
 /** Formats an instant as date and time in UTC. */
