@@ -272,6 +272,32 @@ describeInBrowser('the application on the sample, in a browser', () => {
     }
   });
 
+  it('a change of the import form stops the preview, and a button does', async () => {
+    opened = await asAnalyst('/imports');
+    const { page } = opened;
+    const rows = Array.from({ length: 400_000 }, (_, i) => `DOMAIN,n${i}.abandoned.test-feed.net\n`);
+    const buffer = Buffer.from(`type,value\n${rows.join('')}`);
+    await page.locator('input[type=file]').setInputFiles({ name: 'long.csv', mimeType: 'text/csv', buffer });
+    const stopped = page.getByRole('row', { name: /long\.csv.*Stopped/ });
+    for (const [i, source] of ['Typo A', 'Typo B', 'Right'].entries()) {
+      await page.getByLabel('Source').fill(source);
+      // The server has the time in which somebody types.
+      await until('earlier previews are stopped', async () => (await stopped.count()) === i);
+      await page.getByRole('button', { name: 'Preview import' }).click();
+      await page.getByText(/ of [\d.]+ MB read/).waitFor();
+    }
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByText('The preview did not finish').waitFor();
+    await page.getByText('analyst@example.org stopped it. Nothing was imported.').waitFor();
+    await page.route(/app\/imports\?fileName/, (route) =>
+      route.fulfill({ status: 409, json: { code: 'conflict', error: '2 imports are under way.' } }),
+    );
+    const refreshed = page.waitForResponse((response) => /app\/imports\?page=1/.test(response.url()));
+    await page.getByRole('button', { name: 'Preview import' }).click();
+    await page.getByText('2 imports are under way.').waitFor();
+    await refreshed;
+  });
+
   it('an administrator previews and undoes an import, and removes a source', async () => {
     const imported = async (source: string, value: string) => {
       const csv = `type,value\nDOMAIN,${value}\n`;

@@ -9,8 +9,8 @@ import { ImportSummary } from '../../parts/import-summary.tsx';
 import { Page } from '../../parts/page.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
 import { Section } from '../../parts/section.tsx';
+import { StopImportButton } from '../../parts/stop-import-button.tsx';
 import { RejectedRecords } from './rejected-records.tsx';
-import { StopButton } from './stop-button.tsx';
 import { UndoButton } from './undo-button.tsx';
 
 const POLL_MS = 500;
@@ -30,7 +30,7 @@ export function ImportRun() {
             title={data.dryRun ? 'Preview' : 'Result'}
             actions={
               <Group gap="xs">
-                {data.state === 'running' && isAnalyst && <StopButton id={data.id} />}
+                {data.state === 'running' && isAnalyst && <StopImportButton id={data.id} />}
                 {data.state !== 'running' && !data.dryRun && data.undo === null && isAdministrator && (
                   <UndoButton id={data.id} />
                 )}

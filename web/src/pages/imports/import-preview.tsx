@@ -2,6 +2,7 @@ import { Button, Group, Paper, Stack } from '@mantine/core';
 import { useApiQuery } from '../../client/queries.ts';
 import { ImportSummary } from '../../parts/import-summary.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
+import { StopImportButton } from '../../parts/stop-import-button.tsx';
 
 const POLL_MS = 500;
 
@@ -16,6 +17,11 @@ export function ImportPreview({ id, busy, onImport }: { id: string; busy: boolea
         {({ data }) => (
           <Stack>
             <ImportSummary run={data} />
+            {data.state === 'running' && (
+              <Group>
+                <StopImportButton id={id} />
+              </Group>
+            )}
             {data.state === 'done' && (
               <Group>
                 <Button color="#1f6f34" onClick={onImport} loading={busy}>

@@ -9,6 +9,7 @@ import { FileDrop } from './file-drop.tsx';
 import { ImportPreview } from './import-preview.tsx';
 import { NewSourceDefaults } from './new-source-defaults.tsx';
 import { type ImportFields, useStartImport } from './use-start-import.ts';
+import { useStopPreview } from './use-stop-preview.ts';
 
 const INITIAL: Omit<ImportFields, 'tlp'> = {
   file: null,
@@ -22,11 +23,14 @@ const INITIAL: Omit<ImportFields, 'tlp'> = {
 export function NewImport() {
   const { tlps, initial } = useAllowedTlps('AMBER');
   const [previewId, setPreviewId] = useState<string | null>(null);
-  // A change discards the preview, which no longer matches.
-  const { values, set, text, choice } = useFields<ImportFields>({ ...INITIAL, tlp: initial }, () => {
+  const stopPreview = useStopPreview();
+  const discardPreview = () => {
+    if (previewId !== null) stopPreview(previewId);
     setPreviewId(null);
     start.reset();
-  });
+  };
+  // A change discards the preview, which no longer matches.
+  const { values, set, text, choice } = useFields<ImportFields>({ ...INITIAL, tlp: initial }, discardPreview);
   const { file } = values;
   const sources = useApiQuery('GET /app/sources').data?.data ?? [];
   const formats = (useApiQuery('GET /app/catalogues').data?.importFormats ?? []).map(({ name, label }) => ({
@@ -41,6 +45,7 @@ export function NewImport() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
+          discardPreview();
           start.mutate(true);
         }}
       >

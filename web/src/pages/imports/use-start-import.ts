@@ -50,5 +50,7 @@ export function useStartImport(
       if (run.dryRun) onPreview(run.id);
       else await navigate({ to: '/imports/$id', params: { id: run.id } });
     },
+    // The history shows the imports that occupy the server.
+    onError: () => client.invalidateQueries({ queryKey: ['GET /app/imports'] }),
   });
 }

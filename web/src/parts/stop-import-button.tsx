@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
-import { useApiMutation } from '../../client/queries.ts';
+import { useApiMutation } from '../client/queries.ts';
 
-export function StopButton({ id }: { id: string }) {
+export function StopImportButton({ id }: { id: string }) {
   const stop = useApiMutation('POST /app/imports/:id/stop', () => 'Stopping after the current batch.');
   return (
     <Button
