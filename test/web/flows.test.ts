@@ -236,6 +236,32 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByRole('row', { name: /ours\.csv Our own Done 1 0 0 1/ }).waitFor();
   });
 
+  it('an upload that ends after its page was left leads nowhere, and is reported', async () => {
+    opened = await asAnalyst('/imports');
+    const { page } = opened;
+    const buffer = Buffer.from('type,value\nDOMAIN,late.test-feed.net\n');
+    await page.locator('input[type=file]').setInputFiles({ name: 'late.csv', mimeType: 'text/csv', buffer });
+    await page.getByLabel('Source').fill('Our own');
+    await page.getByRole('button', { name: 'Preview import' }).click();
+    await page.getByText('Preview only: nothing was imported.').waitFor();
+    let arrive = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    await page.route(/app\/imports\?.*dryRun=false/, async (route) => {
+      await arrived;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByRole('link', { name: 'Settings', exact: true }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByLabel('Name').fill('half typed');
+    arrive();
+    await page.getByText('Import of late.csv started.').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/settings');
+    expect(await page.getByLabel('Name').inputValue()).toBe('half typed');
+  });
+
   it('an analyst whose role sees up to GREEN imports, with defaults up to that', async () => {
     const { page: administrators } = await asAdministrator('/settings/users');
     const setCeiling = (tlpCeiling: string) =>

@@ -1,4 +1,5 @@
 import { Button, Fieldset, Group, Select, Stack, TextInput } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApiQuery } from '../../client/queries.ts';
 import { FormError } from '../../parts/form.tsx';
@@ -23,6 +24,7 @@ const INITIAL: Omit<ImportFields, 'tlp'> = {
 export function NewImport() {
   const { tlps, initial } = useAllowedTlps('AMBER');
   const [previewId, setPreviewId] = useState<string | null>(null);
+  const navigate = useNavigate();
   const stopPreview = useStopPreview();
   const discardPreview = () => {
     if (previewId !== null) stopPreview(previewId);
@@ -39,14 +41,15 @@ export function NewImport() {
   }));
   const source = values.source.trim();
   const isNew = source !== '' && !sources.some(({ name }) => name === source);
-  const start = useStartImport(values, setPreviewId);
+  const start = useStartImport(values);
   return (
     <Section title="Import a file">
       <form
         onSubmit={(event) => {
           event.preventDefault();
           discardPreview();
-          start.mutate(true);
+          // Called only while the form is open: nobody is led away from another page.
+          start.mutate(true, { onSuccess: ({ id }) => setPreviewId(id) });
         }}
       >
         <Fieldset variant="unstyled" disabled={start.isPending}>
@@ -87,7 +90,15 @@ export function NewImport() {
               </Button>
             </Group>
             {previewId && (
-              <ImportPreview id={previewId} onImport={() => start.mutate(false)} busy={start.isPending} />
+              <ImportPreview
+                id={previewId}
+                onImport={() =>
+                  start.mutate(false, {
+                    onSuccess: ({ id }) => void navigate({ to: '/imports/$id', params: { id } }),
+                  })
+                }
+                busy={start.isPending}
+              />
             )}
           </Stack>
         </Fieldset>

@@ -1,5 +1,7 @@
+import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { visibleText } from '../../../../src/model/visible-text.ts';
 import type { Severity, Tlp } from '../../../../src/model/vocabulary.ts';
 import { callApi } from '../../client/api.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
@@ -15,16 +17,16 @@ export interface ImportFields {
   severity: Severity;
 }
 
-/**
- * Starts an import or, as a preview, a dry run. An import opens the page of its run.
- * @param onPreview gets the id of a started dry run
- */
-export function useStartImport(
-  { file, source, confidence, ...fields }: ImportFields,
-  onPreview: (id: string) => void,
-) {
-  const navigate = useNavigate();
+/** Starts an import or, as a preview, a dry run. A notification says how it began if the form is no longer open. */
+export function useStartImport({ file, source, confidence, ...fields }: ImportFields) {
   const client = useQueryClient();
+  const isOpen = useRef(true);
+  useEffect(() => {
+    isOpen.current = true;
+    return () => {
+      isOpen.current = false;
+    };
+  }, []);
   const maxBytes =
     useApiQuery('GET /app/imports', { query: { pageSize: 1 } }).data?.maxBytes ?? Number.POSITIVE_INFINITY;
   return useMutation({
@@ -45,12 +47,16 @@ export function useStartImport(
         await callApi('POST /app/imports', { query: query as ApiQueryParams<'POST /app/imports'>, file })
       ).data;
     },
-    onSuccess: async (run) => {
+    onSuccess: async ({ dryRun, fileName }) => {
       await client.invalidateQueries();
-      if (run.dryRun) onPreview(run.id);
-      else await navigate({ to: '/imports/$id', params: { id: run.id } });
+      if (isOpen.current) return;
+      const what = dryRun ? 'Preview' : 'Import';
+      notifications.show({ message: `${what} of ${visibleText(fileName)} started.`, color: 'green' });
     },
-    // The history shows the imports that occupy the server.
-    onError: () => client.invalidateQueries({ queryKey: ['GET /app/imports'] }),
+    onError: ({ message }) => {
+      if (!isOpen.current) notifications.show({ title: 'Import failed', message, color: 'red' });
+      // The history shows the imports that occupy the server.
+      return client.invalidateQueries({ queryKey: ['GET /app/imports'] });
+    },
   });
 }
