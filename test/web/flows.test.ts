@@ -351,6 +351,18 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('Undone', { exact: true }).waitFor();
     await look(page, 'undone-import');
     expect(await isGivenOut('wrong.test-feed.net')).toBe(false);
+    let isUndoing = true;
+    await page.route(/app\/imports\?page=1&/, async (route) => {
+      const response = await route.fetch();
+      const list = (await response.json()) as { data: object[] };
+      if (isUndoing) list.data = list.data.map((one) => ({ ...one, undo: 'running' }));
+      await route.fulfill({ json: list });
+    });
+    await page.getByRole('link', { name: 'Imports', exact: true }).click();
+    await page.getByText('Being undone', { exact: true }).first().waitFor();
+    isUndoing = false;
+    await page.getByText('Being undone', { exact: true }).first().waitFor({ state: 'hidden' });
+    await page.unrouteAll({ behavior: 'wait' });
     await imported('Wrong source', 'gone.test-feed.net');
     await page.goto(`${service.address}/sources`);
     await page.getByRole('button', { name: 'Remove Wrong source' }).click();

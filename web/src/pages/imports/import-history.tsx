@@ -17,7 +17,8 @@ export function ImportHistory() {
   const query = useApiQuery(
     'GET /app/imports',
     { query: { page: Number(search.page ?? 1), pageSize: 25 } },
-    (response) => (response?.data.some(({ state }) => state === 'running') ? POLL_MS : false),
+    (response) =>
+      response?.data.some(({ state, undo }) => state === 'running' || undo === 'running') ? POLL_MS : false,
   );
   return (
     <PaginatedList query={query} onPage={goToPage} empty={<EmptyState title="No imports yet" />}>
