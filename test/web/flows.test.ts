@@ -756,6 +756,32 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('Unknown 1').waitFor();
   });
 
+  it('enriches the other results where one fails, and says how many', async () => {
+    const list = (await (await api('/api/v1/indicators?type=DOMAIN&pageSize=5')).json()) as {
+      data: { id: string; value: string }[];
+    };
+    const [, , , failing] = list.data;
+    opened = await asAnalyst('/lookup');
+    const { page } = opened;
+    await page.route('**/app/indicators/*/enrich', (route) =>
+      route
+        .request()
+        .url()
+        .includes(failing?.id ?? '')
+        ? route.fulfill({ status: 503, json: { code: 'unavailable', error: 'The database is away.' } })
+        : route.fulfill({ json: { providers: ['abuseipdb'] } }),
+    );
+    const values = list.data.map(({ value }) => value).join('\n');
+    await page.getByRole('textbox', { name: 'Look up' }).fill(values);
+    await page.keyboard.press('Enter');
+    await page.getByText('Known 5', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Enrich', exact: true }).click();
+    await page.getByText(/indicators queued\./).waitFor();
+    expect(await page.getByText(/indicators queued\./).innerText()).toMatch(
+      /^[4-9] indicators queued\. 1 failed: The database is away\.$/,
+    );
+  });
+
   it('looks up several values that are pasted into the palette', async () => {
     const known = await firstOf('type=SHA1&pageSize=1');
     opened = await asViewer('/actors');

@@ -3,7 +3,7 @@ import IconRefresh from 'icon:refresh';
 import { Button, Group, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { callApi } from '../../client/api.ts';
+import { ApiError, callApi } from '../../client/api.ts';
 import { downloadSelected } from '../../client/download.ts';
 import type { ApiBody } from '../../client/operations.ts';
 import { useApiQuery, useHasRole } from '../../client/queries.ts';
@@ -83,22 +83,34 @@ export function LookupActions({ results, isSelection, isShared }: LookupActionsP
   );
 }
 
+/** Queues indicators one by one. One that fails does not keep the others from it; the end of the session does. */
 function useEnrichAll() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (ids: string[]) => {
       let queued = 0;
+      const errors: string[] = [];
       for (const id of ids) {
-        const { providers } = await callApi('POST /app/indicators/:id/enrich', { params: { id } });
-        if (providers.length > 0) queued++;
+        try {
+          const { providers } = await callApi('POST /app/indicators/:id/enrich', { params: { id } });
+          if (providers.length > 0) queued++;
+        } catch (error) {
+          if (!(error instanceof ApiError) || error.status === 401) throw error;
+          errors.push(error.message);
+        }
       }
-      return { queued, others: ids.length - queued };
+      return { queued, others: ids.length - queued - errors.length, errors };
     },
-    async onSuccess({ queued, others }) {
-      await client.invalidateQueries();
-      const message = `${plural(queued, 'indicator')} queued.${others > 0 ? ` ${others} already queued, or not supported by any provider.` : ''}`;
-      notifications.show({ message, color: queued > 0 ? 'green' : 'gray' });
+    onSuccess({ queued, others, errors }) {
+      const parts = [
+        `${plural(queued, 'indicator')} queued.`,
+        others > 0 && `${others} already queued, or not supported by any provider.`,
+        errors.length > 0 && `${errors.length} failed: ${[...new Set(errors)].join(' ')}`,
+      ];
+      const color = errors.length > 0 ? 'red' : queued > 0 ? 'green' : 'gray';
+      notifications.show({ message: parts.filter(Boolean).join(' '), color });
     },
     onError: ({ message }) => notifications.show({ title: 'Enrichment failed', message, color: 'red' }),
+    onSettled: () => client.invalidateQueries(),
   });
 }
