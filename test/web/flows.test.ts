@@ -365,7 +365,25 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.unrouteAll({ behavior: 'wait' });
     await imported('Wrong source', 'gone.test-feed.net');
     await page.goto(`${service.address}/sources`);
-    await page.getByRole('button', { name: 'Remove Wrong source' }).click();
+    const remove = page.getByRole('button', { name: 'Remove Wrong source' });
+    await remove.waitFor();
+    const { data: runs } = await page.evaluate(
+      async () => (await (await fetch('/app/imports')).json()) as { data: { id: string }[] },
+    );
+    await page.route('**/app/session', async (route) => {
+      const { account } = (await (await route.fetch()).json()) as { account: object };
+      await route.fulfill({ json: { account: { ...account, tlpCeiling: 'AMBER' } } });
+    });
+    await page.reload();
+    await page.getByRole('row', { name: /Wrong source/ }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Fetch' }).count()).toBe(1);
+    expect(await remove.count()).toBe(0);
+    await page.goto(`${service.address}/imports/${runs[0]?.id}`);
+    await page.getByText('Done', { exact: true }).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.goto(`${service.address}/sources`);
+    await remove.click();
     await page
       .getByRole('dialog')
       .getByRole('row', { name: /Indicator 1 1/ })

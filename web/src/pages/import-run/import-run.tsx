@@ -10,6 +10,7 @@ import { Page } from '../../parts/page.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
 import { Section } from '../../parts/section.tsx';
 import { StopImportButton } from '../../parts/stop-import-button.tsx';
+import { useCanWithdraw } from '../../parts/use-can-withdraw.ts';
 import { RejectedRecords } from './rejected-records.tsx';
 import { UndoButton } from './undo-button.tsx';
 
@@ -18,7 +19,7 @@ const POLL_MS = 500;
 export function ImportRun() {
   const { id } = useParams({ from: '/shell/imports/$id' });
   const isAnalyst = useHasRole('analyst');
-  const isAdministrator = useHasRole('administrator');
+  const canUndo = useCanWithdraw();
   const query = useApiQuery('GET /app/imports/:id', { params: { id } }, (response) =>
     response?.data.state === 'running' || response?.data.undo === 'running' ? POLL_MS : false,
   );
@@ -31,7 +32,7 @@ export function ImportRun() {
             actions={
               <Group gap="xs">
                 {data.state === 'running' && isAnalyst && <StopImportButton id={data.id} />}
-                {data.state !== 'running' && !data.dryRun && data.undo === null && isAdministrator && (
+                {data.state !== 'running' && !data.dryRun && data.undo === null && canUndo && (
                   <UndoButton id={data.id} />
                 )}
                 <ImportStateBadge run={data} />

@@ -10,12 +10,14 @@ import { PageLink } from '../../parts/links.tsx';
 import { RowButton } from '../../parts/row-button.tsx';
 import { SecondLine } from '../../parts/text.tsx';
 import { Time } from '../../parts/time.tsx';
+import { useCanWithdraw } from '../../parts/use-can-withdraw.ts';
 import { RemoveSourceButton } from './remove-source-button.tsx';
 
 type Counts = NonNullable<ApiItem<'GET /app/sources'>['health']['lastCounts']>;
 
 export function SourceTable({ sources }: { sources: ApiItem<'GET /app/sources'>[] }) {
   const canManage = useHasRole('administrator');
+  const canRemove = useCanWithdraw();
   const fetchNow = useApiMutation(
     'POST /app/sources/:id/fetch',
     () => 'Fetch queued; starts within seconds.',
@@ -32,7 +34,7 @@ export function SourceTable({ sources }: { sources: ApiItem<'GET /app/sources'>[
         'Next run',
         ...numericColumns('New', 'Updated', 'Unchanged', 'Rejected'),
         canManage && 'Fetch',
-        canManage && 'Remove',
+        canRemove && 'Remove',
       ]}
     >
       {sources.map((source) => {
@@ -77,7 +79,7 @@ export function SourceTable({ sources }: { sources: ApiItem<'GET /app/sources'>[
                 )}
               </Table.Td>
             )}
-            {canManage && (
+            {canRemove && (
               <Table.Td>
                 <RemoveSourceButton source={source} />
               </Table.Td>
