@@ -102,6 +102,48 @@ describeInBrowser('every page', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('long names are legible in a narrow window: of accounts, keys, sources and feeds', async () => {
+    const account = 'maximilian.mustermann.extern.informationssicherheit.konzern';
+    const source = 'informationssicherheit_beispielkonzern_aufklaerung_extern';
+    const key = 'soc_playbook_enrichment_prod_eu_west_1_service_account';
+    const slug = `${'a-feed-of-the-perimeter-firewalls-'.repeat(2).slice(0, 62)}z`;
+    const file = join(temporaryDirectory(), 'a.csv');
+    writeFileSync(file, 'type,value\nDOMAIN,long.test-feed.net\n');
+    for (const args of [
+      ['import', file, '--source', source],
+      ['keys', 'create', '--name', key],
+      ['feeds', 'create', slug, '--format', 'txt'],
+    ])
+      expect(await service.command(...args)).toMatchObject({ code: 0 });
+    const email = await addUser(service, 'administrator', account);
+    const { page, complaints } = await signedInAs(service, email)('/imports');
+    await page.getByRole('row', { name: source }).getByRole('link').first().click();
+    await page.getByText('Done', { exact: true }).first().waitFor();
+    await look(page, 'long-import');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    for (const [path, name, button] of [
+      ['/settings/users', email, /^Set password/],
+      ['/settings/keys', key, /^Rotate/],
+      ['/sources', source, /^Remove/],
+      ['/settings/feeds', slug, 'Webhook'],
+    ] as const) {
+      await page.goto(service.address + path);
+      await page.getByRole('row', { name }).getByRole('button', { name: button }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor();
+      const parts = await dialog.evaluate((element) =>
+        [element, ...element.querySelectorAll('header, h2')].map(
+          ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
+        ),
+      );
+      expect(Math.max(...parts), name).toBeLessThanOrEqual(0);
+    }
+    expect(complaints).toEqual([]);
+  });
+
   it('the sign-in page is accessible without a session', async () => {
     const { page, complaints } = await openPage();
     await page.goto(`${service.address}/sign-in`);

@@ -50,7 +50,7 @@ export function ImportRun() {
 
 function RunSummary({ run }: { run: ApiResponse<'GET /app/imports/:id'>['data'] }) {
   return (
-    <Group gap="xs">
+    <Group gap="xs" style={{ overflowWrap: 'anywhere' }}>
       {visibleText(run.source)} · {run.format} · {formatBytes(run.fileBytes)} · by {visibleText(run.who)} ·{' '}
       {formatTime(run.startedAt)}
     </Group>
