@@ -41,6 +41,9 @@ const entriesOf = (db: Db, { principal, filters, of }: FeedEntries) =>
 /** The condition that delisting makes the statement `said` of the source `of` expire. */
 const EXPIRES_DELISTED = sql`(said.expires_at is null and of.lifetimes ? indicator.type::text)`;
 
+/** About 3,000 years: a longer interval may be more than the database can add to a date. */
+const LONG_SECONDS = 1e11;
+
 /**
  * Returns the condition that a statement has not expired, and that no delisting of the past makes it expire. When a
  * statement expires is stated by `expiryOf` in model/statement.ts.
@@ -51,7 +54,7 @@ const isSustaining = (now: Date) => sql`case
   when said.delisted_at is not null then false
   when of.is_snapshot_list then true
   else coalesce(greatest(said.first_seen, said.last_seen), said.imported_at)
-    + make_interval(secs => (of.lifetimes ->> indicator.type::text)::float8) > ${now}::timestamptz
+    + make_interval(secs => least((of.lifetimes ->> indicator.type::text)::float8, ${sql.lit(LONG_SECONDS)})) > ${now}::timestamptz
   end`;
 
 const statement = sql`from indicator_source as said join source as of on of.id = said.source_id

@@ -1,4 +1,5 @@
 import { effectiveConfidence } from './confidence.ts';
+import { isWithinCalendar } from './dates.ts';
 import {
   isForDetection,
   mergeRecords,
@@ -259,7 +260,8 @@ export function resolve(
 
 /**
  * Returns when a source expires an indicator: when it withdrew all of its records, or as its record states, else its lifetime for
- * the type after it was last seen. An indicator on a list counts as seen as long as it is on it.
+ * the type after it was last seen. An indicator on a list counts as seen as long as it is on it. A lifetime that ends after the last year
+ * of the calendar never ends: sources write its last day for “no end”, and databases store no later one.
  */
 function expiryOf(type: IndicatorType, statement: SourceStatement): Date | null {
   const { expiresAt, delistedAt, records, source } = statement;
@@ -269,7 +271,8 @@ function expiryOf(type: IndicatorType, statement: SourceStatement): Date | null 
   if (expiresAt || lifetime === undefined) return expiresAt;
   if (source.isSnapshotList && !delistedAt) return null;
   const from = latest(seenUntil(statement), delistedAt) ?? statement.importedAt;
-  return new Date(from.getTime() + lifetime * 1000);
+  const end = new Date(from.getTime() + lifetime * 1000);
+  return isWithinCalendar(end) ? end : null;
 }
 
 /**

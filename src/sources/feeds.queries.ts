@@ -266,8 +266,14 @@ export async function markDelisted(
   `.execute(trx);
 }
 
-/** Returns the sources whose settings have changed since their indicators were recomputed. */
-export async function staleSources(db: Db): Promise<{ id: string; version: number }[]> {
+/** A source whose settings have changed since its indicators were recomputed. */
+export interface StaleSource {
+  id: string;
+  /** Of its settings. */
+  version: number;
+}
+
+export async function staleSources(db: Db): Promise<StaleSource[]> {
   return db
     .selectFrom('source')
     .select(['id', 'settings_version as version'])

@@ -13,6 +13,7 @@ import {
   findSourcesCalled,
   findStoredSource,
   markRecomputed,
+  type StaleSource,
   staleSources,
   writeSource,
 } from './feeds.queries.ts';
@@ -65,7 +66,7 @@ export async function saveSource(
     // Imports that are planned with the previous settings must be planned again.
     revision.advance();
   });
-  await recomputeSources(db, now);
+  for (const stale of await staleSources(db)) if (stale.id === id) await recomputeSource(db, stale, now);
   const saved = await findStoredSource(db, id);
   if (!saved) throw new SourceError('the source is gone');
   return saved;
@@ -127,15 +128,30 @@ function checkLifetimes({ lifetimes }: SourceSettings): void {
 
 const PAGE = 5_000;
 
-/** Recomputes the indicators of all sources whose settings have changed. */
+/**
+ * Recomputes the indicators of all sources whose settings have changed.
+ * @throws the first error, after the other sources
+ */
 export async function recomputeSources(db: Db, now: Date, stopped = () => false): Promise<void> {
-  for (const { id, version } of await staleSources(db)) {
-    for await (const ids of idPages((after) => findStatedIndicators(db, id, after, PAGE))) {
-      if (stopped()) return;
-      await recomputeInBatches(db, ids, now);
-    }
-    await markRecomputed(db, id, version);
+  const errors: unknown[] = [];
+  for (const stale of await staleSources(db)) {
+    if (stopped()) break;
+    await recomputeSource(db, stale, now, stopped).catch((error) => errors.push(error));
   }
+  if (errors.length > 0) throw errors[0];
+}
+
+async function recomputeSource(
+  db: Db,
+  { id, version }: StaleSource,
+  now: Date,
+  stopped = () => false,
+): Promise<void> {
+  for await (const ids of idPages((after) => findStatedIndicators(db, id, after, PAGE))) {
+    if (stopped()) return;
+    await recomputeInBatches(db, ids, now);
+  }
+  await markRecomputed(db, id, version);
 }
 
 /** @throws {SourceError} when there is no such source, with the names of all sources, or two of them have this name and this id */

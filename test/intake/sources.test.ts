@@ -9,12 +9,13 @@ import { secretBox } from '../../src/secrets/secret-box.ts';
 import { dueSources, findStoredSource, makeDue } from '../../src/sources/feeds.queries.ts';
 import { runPendingRemovals, startRemoval } from '../../src/sources/remove-source.ts';
 import { runSource } from '../../src/sources/run-source.ts';
-import { requireSource } from '../../src/sources/sources.service.ts';
+import { recomputeSources, requireSource, saveSource } from '../../src/sources/sources.service.ts';
+import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { zipFile } from '../outbound/zip-file.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Asked, type Reply, startFeedServer } from '../support/feed-server.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
-import { type Feeds, startFeeds } from './feeds.ts';
+import { type Feeds, SECRETS, startFeeds } from './feeds.ts';
 
 const DAY = 86_400;
 const LIST = 'bad-one.test-feed.net\nbad-two.test-feed.net\n';
@@ -573,6 +574,52 @@ onEveryEngine((engine) => {
         severity: 'HIGH',
         expiresAt: new Date(NOW.getTime() + DAY * 1000).toISOString(),
       });
+    });
+
+    it('apply with a last sighting at the end of the calendar, which some sources write for “no end”', async () => {
+      const lastSeen = new Date('9999-12-31T23:59:59Z');
+      const load = (value: string) =>
+        tipline.load([indicatorRecord('DOMAIN', value, { firstSeen: NOW, lastSeen })], 'Feed');
+      const settings = { kind: 'text', lifetimes: { DOMAIN: 30 * DAY } } as const;
+      await load('before.test-feed.net');
+      await feeds.add(settings);
+      await load('after.test-feed.net');
+      await feeds.add({ ...settings, lifetimes: { DOMAIN: Number.MAX_SAFE_INTEGER } });
+      const why = { who: 'test', reason: 'ours', now: NOW };
+      expect(await addEntry(tipline.db, '/^before/', undefined, why, 'RED')).toMatchObject({ changed: 1 });
+      expect(await values()).toEqual(['after.test-feed.net']);
+      expect(await only()).toMatchObject({ lastSeen: lastSeen.toISOString(), expiresAt: null });
+    });
+
+    it('apply to a source although those of another one cannot be applied', async () => {
+      await tipline.load([indicatorRecord('DOMAIN', 'broken.test-feed.net')], 'Broken');
+      await tipline.load([indicatorRecord('DOMAIN', 'sound.test-feed.net')], 'Sound');
+      const broken = await requireSource(tipline.db, 'Broken');
+      const db = tipline.db.withPlugin({
+        transformQuery({ node, queryId }) {
+          const { sql, parameters } = tipline.db.getExecutor().compileQuery(node, queryId);
+          if (sql.includes('from indicator_source') && parameters.includes(broken.id))
+            throw new Error('the source cannot be read');
+          return node;
+        },
+        transformResult: ({ result }) => Promise.resolve(result),
+      });
+      const change = { who: 'test', now: NOW };
+      const stale = { default_confidence: 90, recomputed: false };
+      await tipline.db.updateTable('source').set(stale).execute();
+      await expect(recomputeSources(db, NOW)).rejects.toThrow('the source cannot be read');
+      const confidences = async () => {
+        const { data } = (await tipline.get('/api/v1/indicators')).json();
+        return Object.fromEntries(
+          data.map(({ source, confidence }: { source: string; confidence: number }) => [source, confidence]),
+        );
+      };
+      expect(await confidences()).toEqual({ Broken: 50, Sound: 90 });
+      const sound = await requireSource(tipline.db, 'Sound');
+      await saveSource(db, SECRETS, { ...sound, defaults: { ...sound.defaults, confidence: 70 } }, change);
+      expect(await confidences()).toEqual({ Broken: 50, Sound: 70 });
+      await recomputeSources(tipline.db, NOW);
+      expect(await confidences()).toEqual({ Broken: 90, Sound: 70 });
     });
 
     it('store credentials encrypted, send them, and never reveal them', async () => {

@@ -76,6 +76,17 @@ describe("resolving an indicator's statements", () => {
     expect(resolve('DOMAIN', [says('a', { source })], [], null).expiresAt).toEqual(at('2026-05-02'));
   });
 
+  it('never expires what a lifetime keeps past the year 9999, which databases cannot store', () => {
+    const expiry = (lifetime: number, fields: Partial<SourceStatement> = {}) => {
+      const source = { ...says('a').source, lifetimes: { DOMAIN: lifetime } };
+      return resolve('DOMAIN', [says('a', { ...fields, source })], [], null).expiresAt;
+    };
+    expect(expiry(86_400, { lastSeen: at('9999-12-30') })).toEqual(at('9999-12-31'));
+    expect(expiry(86_400, { lastSeen: at('9999-12-31') })).toBeNull();
+    expect(expiry(86_400, { delistedAt: at('9999-12-31') })).toBeNull();
+    expect(expiry(Number.MAX_SAFE_INTEGER)).toBeNull();
+  });
+
   it('keeps a listed member without expiry, and starts its TTL when it is delisted', () => {
     const source = { ...says('a').source, lifetimes: { DOMAIN: 86_400 }, isSnapshotList: true };
     expect(resolve('DOMAIN', [says('a', { source })], [], null).expiresAt).toBeNull();
