@@ -224,7 +224,8 @@ export function sameStatement(a: Statement, b: Statement): boolean {
 
 /**
  * Resolves an indicator from the statements of its sources. It expires when the last of them expires it; a
- * source without an expiry keeps it.
+ * source without an expiry keeps it. A source that has withdrawn its statement has no part in confidence, severity and detection, unless
+ * all have.
  * @param type decides how long a source keeps it
  * @param scores of each provider's latest successful response
  * @param pinned the confidence that an analyst has set, or null
@@ -236,9 +237,10 @@ export function resolve(
   scores: readonly number[],
   pinned: number | null,
 ): ResolvedIndicator {
-  const deciding = decidingSource(statements);
-  const stated = statements.flatMap(({ severity }) => severity ?? []);
-  const severities = stated.length > 0 ? stated : statements.map(({ source }) => source.defaults.severity);
+  const holding = holdingStatements(statements);
+  const deciding = mostConfident(holding);
+  const stated = holding.flatMap(({ severity }) => severity ?? []);
+  const severities = stated.length > 0 ? stated : holding.map(({ source }) => source.defaults.severity);
   const expiries = statements.map((statement) => expiryOf(type, statement));
   return {
     confidence: effectiveConfidence({ pinned, scores, stated: confidenceOf(deciding) }),
@@ -249,7 +251,7 @@ export function resolve(
     firstSeen: statements.map(seenFrom).reduce((a, b) => (a <= b ? a : b)),
     lastSeen: statements.map(seenUntil).reduce((a, b) => (a >= b ? a : b)),
     expiresAt: expiries.includes(null) ? null : expiries.reduce(latest, null),
-    forDetection: statements.some(({ forDetection }) => forDetection),
+    forDetection: holding.some(({ forDetection }) => forDetection),
     ofCertificate: statements.some(({ ofCertificate }) => ofCertificate),
     hasRecords: statements.some(({ records }) => records.length > 0),
     kev: statements
@@ -283,12 +285,25 @@ export function decidingStatement(statements: readonly SourceStatement[]): {
   source: StatingSource;
   confidence: number;
 } {
-  const statement = decidingSource(statements);
+  const statement = mostConfident(holdingStatements(statements));
   return { source: statement.source, confidence: confidenceOf(statement) };
 }
 
+/** Returns the statements that their sources have not withdrawn; all, if there are no others. */
+function holdingStatements(statements: readonly SourceStatement[]): readonly SourceStatement[] {
+  if (!statements.some(isWithdrawn)) return statements;
+  const holding = statements.filter((statement) => !isWithdrawn(statement));
+  return holding.length > 0 ? holding : statements;
+}
+
+/** Whether a source has withdrawn all of its records about an indicator, or all that it states, which then ended when it was stated. */
+function isWithdrawn({ records, statedAt, expiresAt }: Statement): boolean {
+  if (records.length > 0) return withdrawnAt(records) !== null;
+  return expiresAt !== null && expiresAt.getTime() === statedAt?.getTime();
+}
+
 /** Returns the statement of the most confident source; of equals the one that saw it first, then by name. */
-function decidingSource(statements: readonly SourceStatement[]): SourceStatement {
+function mostConfident(statements: readonly SourceStatement[]): SourceStatement {
   return statements.reduce((first, each) => (compareDecision(each, first) < 0 ? each : first));
 }
 

@@ -318,6 +318,25 @@ onEveryEngine((engine) => {
       expect(await isListed()).toBe(true);
     });
 
+    it.each(WAYS)('is that of the other sources, if %s does not state it any more', async (_, record) => {
+      const defaults = { confidence: 95, severity: 'CRITICAL' } as const;
+      const shown = async () => {
+        const { data } = (await harness.get('/api/v1/indicators?q=evil.example')).json();
+        const { body } = await harness.get('/api/v1/exports/txt');
+        return [data[0]?.source, data[0]?.confidence, data[0]?.severity, body.includes('evil.example')];
+      };
+      await harness.load(await record(200, 0, false), 'A', defaults);
+      const said = { confidence: 10, forDetection: false };
+      await harness.load([indicatorRecord('DOMAIN', 'evil.example', said)], 'B', { severity: 'LOW' });
+      const before = await shown();
+      // MISP's threat level is high.
+      expect(before).toEqual(['A', 95, record === revoked ? 'CRITICAL' : 'HIGH', true]);
+      await harness.load(await record(200, 1, true), 'A');
+      expect(await shown()).toEqual(['B', 10, 'LOW', false]);
+      await harness.load(await record(200, 2, false), 'A');
+      expect(await shown()).toEqual(before);
+    });
+
     it.each(WAYS)('is rejected in %s if its source has not stated it', async (_, record, reason) => {
       const rejected = { rejected: 1, reasons: { [reason]: 1 } };
       expect(outcomes(await harness.load(await record(200, 1, true)))).toMatchObject(rejected);

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
+  decidingStatement,
   MAX_FILES,
   MAX_TAGS,
   mergeStatements,
   resolve,
   type SourceStatement,
   type Statement,
+  withoutRecord,
 } from '../../src/model/statement.ts';
 
 const at = (day: string) => new Date(`${day}T00:00:00.000Z`);
@@ -117,6 +119,48 @@ describe("resolving an indicator's statements", () => {
     expect(
       resolve('DOMAIN', [says('a', { severity: 'HIGH' }), says('b', { severity: 'LOW' })], [], null).severity,
     ).toBe('HIGH');
+  });
+
+  it('leaves confidence, severity, source and detection to those that have not withdrawn their statement', () => {
+    const statedAt = at('2026-05-03');
+    const high = says('a', {
+      confidence: 95,
+      severity: 'CRITICAL',
+      tlp: 'RED',
+      tags: ['a'],
+      statedAt,
+      records: [{ id: 'indicator--1', statedAt: '2026-05-01T00:00:00.000Z' }],
+    });
+    const low = says('b', { confidence: 10, severity: 'LOW', tags: ['b'], forDetection: false });
+    const ofLow = { confidence: 10, severity: 'LOW', sourceId: 'b', forDetection: false };
+    const ofHigh = { confidence: 95, severity: 'CRITICAL', sourceId: 'a' };
+    const withdrawal = { id: 'indicator--1', statedAt };
+    for (const isWhole of [false, true]) {
+      const withdrawn = { ...high, ...withoutRecord(high, withdrawal, isWhole) };
+      expect(resolve('DOMAIN', [high, low], [], null)).toMatchObject(ofHigh);
+      expect(resolve('DOMAIN', [withdrawn, low], [], null)).toMatchObject({
+        ...ofLow,
+        tlp: 'RED',
+        tags: ['a', 'b'],
+        expiresAt: null,
+      });
+      expect(decidingStatement([withdrawn, low])).toMatchObject({ confidence: 10, source: { name: 'b' } });
+      expect(resolve('DOMAIN', [withdrawn], [], null)).toMatchObject({ ...ofHigh, expiresAt: statedAt });
+      const again = {
+        ...withdrawn,
+        ...mergeStatements(withdrawn, {
+          ...high,
+          statedAt: at('2026-05-04'),
+          records: [{ id: 'indicator--1', statedAt: '2026-05-04T00:00:00.000Z' }],
+        }),
+      };
+      expect(resolve('DOMAIN', [again, low], [], null)).toMatchObject({ ...ofHigh, forDetection: true });
+    }
+    // What has ended otherwise still counts: only a recomputation at that time could tell.
+    const ended = { ...high, expiresAt: at('2026-05-04') };
+    const delisted = { ...high, delistedAt: at('2026-05-04') };
+    for (const each of [ended, delisted])
+      expect(resolve('DOMAIN', [each, low], [], null)).toMatchObject(ofHigh);
   });
 
   it('expires with the last source, and never while one source has no expiry', () => {
