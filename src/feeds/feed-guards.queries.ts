@@ -4,6 +4,7 @@ import type { Tables } from '../db/tables.ts';
 import { type Selection, written } from '../exports/selection.queries.ts';
 import type { ExportShape } from '../formats/format.ts';
 import { matching } from '../indicators/read/indicators.queries.ts';
+import { MAX_RECORDS } from '../model/source-record.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { FeedGuard } from './feed.ts';
 
@@ -38,8 +39,17 @@ export interface FeedEntries extends Pick<Selection, 'principal' | 'filters'> {
 const entriesOf = (db: Db, { principal, filters, of }: FeedEntries) =>
   written(matching(db, principal, filters), of);
 
+/**
+ * The condition that the source `of` has withdrawn all records of the statement `said`, which expires then: `withdrawnAt` in
+ * model/source-record.ts.
+ */
+const IS_WITHDRAWN = sql`(jsonb_array_length(said.records) between 1 and ${sql.lit(MAX_RECORDS - 1)}
+  and said.records #> '{0,statedAt}' is not null
+  and not jsonb_path_exists(said.records, '$[*] ? (!exists(@.withdrawn))'))`;
+
 /** The condition that delisting makes the statement `said` of the source `of` expire. */
-const EXPIRES_DELISTED = sql`(said.expires_at is null and of.lifetimes ? indicator.type::text)`;
+const EXPIRES_DELISTED = sql`(said.expires_at is null and of.lifetimes ? indicator.type::text
+  and ${IS_WITHDRAWN} is not true)`;
 
 /** About 3,000 years: a longer interval may be more than the database can add to a date. */
 const LONG_SECONDS = 1e11;
@@ -49,6 +59,8 @@ const LONG_SECONDS = 1e11;
  * statement expires is stated by `expiryOf` in model/statement.ts.
  */
 const isSustaining = (now: Date) => sql`case
+  when ${IS_WITHDRAWN}
+    then least(said.expires_at, (said.records #>> '{0,statedAt}')::timestamptz) > ${now}::timestamptz
   when said.expires_at is not null then said.expires_at > ${now}::timestamptz
   when not of.lifetimes ? indicator.type::text then true
   when said.delisted_at is not null then false

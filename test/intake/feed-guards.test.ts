@@ -172,6 +172,32 @@ onEveryEngine((engine) => {
       expect(await runWith(id, 600, COUNT)).toMatchObject({ left: 0, heldBack: 600 });
     });
 
+    it('does not count what another source has withdrawn', async () => {
+      await addFeed('edge', { minEntries: 40 });
+      const id = await addList();
+      await runWith(id, 0, 50);
+      const statedAt = new Date('2026-05-01T00:00:00.000Z');
+      const state = (count: number, withdrawn?: string) =>
+        tipline.load(
+          Array.from({ length: count }, (_, i) => {
+            const externalId = `indicator--${i}`;
+            const at = new Date(statedAt.getTime() + (withdrawn === undefined ? 0 : DAY * 1000));
+            return indicatorRecord('DOMAIN', host(i), {
+              statedAt: at,
+              externalIds: [externalId],
+              records: [{ id: externalId, statedAt: at.toISOString() }],
+              ...(withdrawn !== undefined && { withdrawn }),
+            });
+          }),
+          'Bundle',
+        );
+      await state(20);
+      expect(await runWith(id, 1, 50)).toMatchObject({ left: 1, heldBack: 0 });
+      await state(20, 'revoked by its source');
+      expect(await runWith(id, 20, 50)).toMatchObject({ left: 0, heldBack: 19 });
+      expect(await linesLater('edge')).toHaveLength(49);
+    });
+
     it('does not count what stays in the feed without a lifetime', async () => {
       await addFeed('edge', { minEntries: COUNT });
       const id = await addList({ lifetimes: { IPV4: DAY } });
