@@ -265,7 +265,7 @@ export function resolve(
  * the type after it was last seen. An indicator on a list counts as seen as long as it is on it. A lifetime that ends after the last year
  * of the calendar never ends: sources write its last day for “no end”, and databases store no later one.
  */
-function expiryOf(type: IndicatorType, statement: SourceStatement): Date | null {
+export function expiryOf(type: IndicatorType, statement: SourceStatement): Date | null {
   const { expiresAt, delistedAt, records, source } = statement;
   const withdrawn = withdrawnAt(records);
   if (withdrawn) return earliest(expiresAt, withdrawn);

@@ -266,6 +266,18 @@ export async function markDelisted(
   `.execute(trx);
 }
 
+/** Delists indicators at their last sighting, so that their lifetime ends when it did before. */
+export async function markExpiredAsDelisted(
+  trx: Transaction<Tables>,
+  sourceId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await sql`
+    update indicator_source set delisted_at = coalesce(greatest(first_seen, last_seen), imported_at)
+    where source_id = ${sourceId}::uuid and indicator_number = any(${numbersOf(ids)}) and delisted_at is null
+  `.execute(trx);
+}
+
 /** A source whose settings have changed since its indicators were recomputed. */
 export interface StaleSource {
   id: string;

@@ -2,8 +2,10 @@ import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { idPages } from '../db/expressions.ts';
 import { withRevision } from '../db/revision/revision.ts';
+import { loadIndicators } from '../indicators/state/state.queries.ts';
 import { findStatedIndicators } from '../indicators/state/stated.queries.ts';
 import { endpointUrl, httpUrl } from '../model/normalize-url.ts';
+import { expiryOf } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { recomputeInBatches } from '../whitelist/reevaluate.ts';
@@ -12,6 +14,7 @@ import {
   findSources,
   findSourcesCalled,
   findStoredSource,
+  markExpiredAsDelisted,
   markRecomputed,
   type StaleSource,
   staleSources,
@@ -52,6 +55,7 @@ export async function saveSource(
   else check(settings, hasKey);
   if (before?.hasCredentials && credentials === undefined)
     requireSameOrigin(before.address, settings.address);
+  if (before && !before.isSnapshotList && settings.isSnapshotList) await delistExpired(db, id, now);
   await withRevision(db, async (trx, revision) => {
     const sealed = credentials ? secrets.seal(JSON.stringify(credentials)) : credentials;
     if (!(await writeSource(trx, id, settings, sealed, now)))
@@ -70,6 +74,26 @@ export async function saveSource(
   const saved = await findStoredSource(db, id);
   if (!saved) throw new SourceError('the source is gone');
   return saved;
+}
+
+/**
+ * Marks what a source has ceased to keep as delisted, before the source becomes a complete list: nothing says that its list still has it.
+ * For a source that is no list yet, the mark changes no expiry.
+ */
+async function delistExpired(db: Db, id: string, now: Date): Promise<void> {
+  for await (const ids of idPages((after) => findStatedIndicators(db, id, after, BATCH, true))) {
+    const expired = [...(await loadIndicators(db, ids))].flatMap(([indicatorId, { type, statements }]) => {
+      const statement = statements.get(id);
+      const expiry = statement && expiryOf(type, statement);
+      return expiry && expiry <= now ? indicatorId : [];
+    });
+    if (expired.length === 0) continue;
+    await withRevision(db, async (trx, revision) => {
+      await markExpiredAsDelisted(trx, id, expired);
+      // Imports that are planned with the previous statements must be planned again.
+      revision.advance();
+    });
+  }
 }
 
 /** @throws {SourceError} for another origin, which must not get the credentials */
@@ -127,6 +151,8 @@ function checkLifetimes({ lifetimes }: SourceSettings): void {
 }
 
 const PAGE = 5_000;
+/** Indicators per transaction: written in well under the 200 ms for which the revision may be locked. */
+const BATCH = 500;
 
 /**
  * Recomputes the indicators of all sources whose settings have changed.

@@ -315,6 +315,40 @@ onEveryEngine((engine) => {
     });
   });
 
+  describe('a source that becomes a snapshot list', () => {
+    it.each(['its feed', 'its files'])('keeps expired what its list does not have, after %s', async (kind) => {
+      const settings = { kind: 'text', lifetimes: { DOMAIN: 7 * DAY } } as const;
+      await tipline.load([indicatorRecord('DOMAIN', 'old.test-feed.net')], 'Feed');
+      let id = '';
+      if (kind === 'its feed') id = await feeds.add(settings);
+      else
+        await saveSource(
+          tipline.db,
+          SECRETS,
+          { ...(await requireSource(tipline.db, 'Feed')), lifetimes: settings.lifetimes },
+          { who: 'test', now: NOW },
+        );
+      days(5);
+      await tipline.load([indicatorRecord('DOMAIN', 'new.test-feed.net')], 'Feed');
+      days(8);
+      const stored = () =>
+        tipline.db.selectFrom('indicator').select(['value', 'last_seen', 'expires_at']).orderBy('value').execute();
+      const [fresh, old] = await stored();
+      expect(await values()).toEqual(['new.test-feed.net']);
+      id = await feeds.add({ ...settings, isSnapshotList: true });
+      expect(await values()).toEqual(['new.test-feed.net']);
+      expect(await stored()).toEqual([{ ...fresh, expires_at: null }, old]);
+      feeds.server.answer({ body: 'new.test-feed.net\n' });
+      expect((await feeds.run(id)).counts).toMatchObject({ left: 0 });
+      expect(await values()).toEqual(['new.test-feed.net']);
+      expect((await stored())[1]).toEqual(old);
+      days(9);
+      feeds.server.answer({ body: 'new.test-feed.net\nold.test-feed.net\n' });
+      await feeds.run(id);
+      expect(await values()).toEqual(['new.test-feed.net', 'old.test-feed.net']);
+    });
+  });
+
   describe('a snapshot list of STIX indicators', () => {
     const TIMES = ['2026-05-01', '2026-05-02', '2026-05-03'].map((day) => `${day}T00:00:00.000Z`);
     const bundle = (all: { i: number; version?: number; revoked?: boolean }[]) => ({
