@@ -106,6 +106,19 @@ export async function recordObjectChanges(
   if (others.length > 0) await append(false, objectIds);
 }
 
+/** Delists indicators in the undo data of their source's imports, too: undoing one must not list again what the list has dropped since. */
+export async function delistInUndoData(
+  trx: Transaction<Tables>,
+  sourceId: string,
+  ids: readonly string[],
+  now: Date,
+): Promise<void> {
+  await sql`
+    update import_change set before = before || jsonb_build_object('delisted_at', ${now}::timestamptz)
+    where object_id = any(${idsOf(ids)}) and before ->> 'source_id' = ${sourceId} and before ->> 'delisted_at' is null
+  `.execute(trx);
+}
+
 /** Returns ids as an array, each once. */
 const idsOf = (ids: readonly string[]) => uuidArray([...new Set(ids)]);
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
+import { forgetLastCopy, sourceId } from '../sources/store/sources.queries.ts';
 import type { ImportCounts } from './import-context.ts';
 import {
   type NewRun,
@@ -81,6 +82,7 @@ export async function recordRun(
       await db.transaction().execute(async (trx) => {
         await writeEnd(trx, id, { state, readBytes, problem, at }, counts);
         if (wanted.dryRun) return;
+        await forgetLastCopy(trx, sourceId(wanted.source));
         const after = { state, problem, counts: byKind };
         await writeAudit(trx, { ...by, now: at }, { ...audit, action: 'import.end', before: null, after });
       });

@@ -1,6 +1,6 @@
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { sourceId } from '../sources/store/sources.queries.ts';
+import { forgetLastCopy, sourceId } from '../sources/store/sources.queries.ts';
 import {
   countRelationshipChanges,
   expandBatches,
@@ -107,6 +107,7 @@ export async function runPendingUndos(db: Db, carryOut: RestoreOptions): Promise
     if (!(await restore(db, undoRestoration(run), carryOut))) continue;
     const undone = await findUndone(db, run);
     if (undone) await deleteWithdrawals(db, sourceId(run.source), undone.number);
+    await forgetLastCopy(db, sourceId(run.source));
     await endUndo(db, id, carryOut.now());
   }
 }

@@ -9,6 +9,7 @@ import {
   writeHolds,
 } from '../feeds/feed-guards.queries.ts';
 import { evaluateGuards } from '../feeds/feed-guards.ts';
+import { delistInUndoData } from '../imports/changes.queries.ts';
 import type { AssertLease } from '../imports/import-context.ts';
 import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { findStatedIndicators } from '../indicators/state/stated.queries.ts';
@@ -92,6 +93,7 @@ async function delist(
       await assertLease(trx);
       if (!(await countDelisting(trx, before === null ? null : before + at / BATCH))) return false;
       await markDelisted(trx, sourceId, batch, lastCopyAt, now);
+      await delistInUndoData(trx, sourceId, batch, now);
       await writeRecomputed(trx, batch, await currentMatcher(trx), revision, now);
       return true;
     });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/db/revision/revision.ts';
+import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
 import { dueSources, findStoredSource, makeDue } from '../../src/sources/feeds.queries.ts';
@@ -312,6 +313,64 @@ onEveryEngine((engine) => {
       await feeds.run(id);
       const back = (await tipline.get('/api/v1/indicators?q=bad-one')).json().data[0];
       expect(back).toMatchObject({ lastSeen: tipline.clock.now.toISOString(), expiresAt: null });
+    });
+  });
+
+  describe('files that are imported into a snapshot list', () => {
+    const TWO = 'bad-one.test-feed.net\nbad-two.test-feed.net\n';
+    const addList = () => feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
+    /** The answer of a server that sends a body only if it has changed. */
+    const answer = (body: string) =>
+      feeds.server.answer(({ headers }) =>
+        headers['if-none-match'] === JSON.stringify(body.length)
+          ? { status: 304 }
+          : { body, headers: { etag: JSON.stringify(body.length) } },
+      );
+    const restate = (value: string) =>
+      tipline.loadRun([indicatorRecord('DOMAIN', value, { confidence: 77, tags: ['file'] })], 'Feed');
+    const undo = async (id: string) => {
+      await startUndo(tipline.db, id, { who: 'test', now: tipline.clock.now });
+      await runPendingUndos(tipline.db, { now: () => tipline.clock.now });
+    };
+
+    it('are undone without listing again what the list has dropped', async () => {
+      const id = await addList();
+      answer(TWO);
+      await feeds.run(id);
+      const first = await restate('bad-two.test-feed.net');
+      const second = await restate('bad-two.test-feed.net');
+      days(1);
+      answer('bad-one.test-feed.net\n');
+      expect((await feeds.run(id)).counts).toMatchObject({ left: 1 });
+      for (const run of [second, first]) await undo(run);
+      expect((await feeds.run(id)).error).toBeNull();
+      expect(await values()).toHaveLength(2);
+      const { data } = (await tipline.get('/api/v1/indicators?q=bad-two')).json();
+      expect(data[0]).toMatchObject({ confidence: 50, tags: [] });
+      days(2.1);
+      expect(await values()).toEqual(['bad-one.test-feed.net']);
+    });
+
+    it('are undone wholly after the list has dropped what they added', async () => {
+      const id = await addList();
+      answer(TWO);
+      await feeds.run(id);
+      const run = await restate('bad-three.test-feed.net');
+      expect((await feeds.run(id)).counts).toMatchObject({ left: 1 });
+      expect(await values()).toHaveLength(3);
+      await undo(run);
+      expect(await values()).toHaveLength(2);
+    });
+
+    it('are members until the next run, which reads the copy although it has not changed', async () => {
+      const id = await addList();
+      answer(TWO);
+      await feeds.run(id);
+      expect((await feeds.run(id)).counts).toBeNull();
+      await restate('bad-three.test-feed.net');
+      expect((await feeds.run(id)).counts).toMatchObject({ left: 1 });
+      days(1.1);
+      expect(await values()).toHaveLength(2);
     });
   });
 

@@ -87,6 +87,19 @@ const COLUMNS = [
   'is_snapshot_list',
 ] as const;
 
+/**
+ * Makes the next run of a list read its copy also if that has not changed: an import of files or its undo may have added members that the
+ * copy does not have.
+ */
+export async function forgetLastCopy(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('source')
+    .set({ memory: '{}' })
+    .where('id', '=', id)
+    .where('is_snapshot_list', '=', true)
+    .execute();
+}
+
 export async function findSource(db: Db, name: string): Promise<Source | undefined> {
   const row = await db
     .selectFrom('source')
