@@ -40,12 +40,14 @@ export const BEFORE_ALL_IDS = '00000000-0000-0000-0000-000000000000';
  * meanwhile are neither skipped nor repeated, because both stay.
  * @param read returns the rows after that with an id
  * @param lastOf returns the last id of a page; undefined ends the walk, without that page
+ * @param start the id after which the first page begins
  */
 export async function* keysetPages<Page>(
   read: (after: string) => Promise<Page>,
   lastOf: (page: Page) => string | undefined,
+  start = BEFORE_ALL_IDS,
 ): AsyncGenerator<Page> {
-  for (let after: string | undefined = BEFORE_ALL_IDS; after !== undefined; ) {
+  for (let after: string | undefined = start; after !== undefined; ) {
     const page = await read(after);
     after = lastOf(page);
     if (after !== undefined) yield page;
@@ -53,8 +55,11 @@ export async function* keysetPages<Page>(
 }
 
 /** Reads pages of ids. */
-export function idPages(read: (after: string) => Promise<string[]>): AsyncGenerator<string[]> {
-  return keysetPages(read, (ids) => ids.at(-1));
+export function idPages(
+  read: (after: string) => Promise<string[]>,
+  start = BEFORE_ALL_IDS,
+): AsyncGenerator<string[]> {
+  return keysetPages(read, (ids) => ids.at(-1), start);
 }
 
 type Entity = Exclude<MarkedTable, 'relationship'>;

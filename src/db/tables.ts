@@ -50,6 +50,7 @@ export interface Tables {
     errors_in_a_row: Generated<number>;
     last_counts: NullableJsonb<Record<string, unknown>>;
     recomputed: Generated<boolean>;
+    recompute_position: string | null;
     settings_version: Generated<number>;
     run_token: string | null;
     running_until: Date | null;

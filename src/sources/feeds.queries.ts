@@ -145,6 +145,7 @@ export async function writeSource(
     next_run_at: settings.enabled && settings.intervalSeconds !== null ? now : null,
     memory: '{}',
     recomputed: false,
+    recompute_position: null,
     // A run in progress uses the previous settings: it loses its lease.
     run_token: null,
     running_until: null,
@@ -283,21 +284,30 @@ export interface StaleSource {
   id: string;
   /** Of its settings. */
   version: number;
+  /** The last indicator that has been recomputed since; null: none has been. */
+  position: string | null;
 }
 
 export async function staleSources(db: Db): Promise<StaleSource[]> {
   return db
     .selectFrom('source')
-    .select(['id', 'settings_version as version'])
+    .select(['id', 'settings_version as version', 'recompute_position as position'])
     .where('recomputed', '=', false)
     .execute();
 }
 
-/** Marks a source as recomputed, unless its settings have changed again. */
-export async function markRecomputed(db: Db, id: string, version: number): Promise<void> {
+/**
+ * Marks a source as recomputed up to an indicator, or wholly, unless its settings have changed again.
+ * @param position null: wholly
+ */
+export async function markRecomputed(
+  db: Db,
+  { id, version }: StaleSource,
+  position: string | null,
+): Promise<void> {
   await db
     .updateTable('source')
-    .set({ recomputed: true })
+    .set({ recomputed: position === null, recompute_position: position })
     .where('id', '=', id)
     .where('settings_version', '=', version)
     .execute();

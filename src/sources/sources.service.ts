@@ -167,17 +167,14 @@ export async function recomputeSources(db: Db, now: Date, stopped = () => false)
   if (errors.length > 0) throw errors[0];
 }
 
-async function recomputeSource(
-  db: Db,
-  { id, version }: StaleSource,
-  now: Date,
-  stopped = () => false,
-): Promise<void> {
-  for await (const ids of idPages((after) => findStatedIndicators(db, id, after, PAGE))) {
-    if (stopped()) return;
+async function recomputeSource(db: Db, stale: StaleSource, now: Date, stopped = () => false): Promise<void> {
+  const read = (after: string) => findStatedIndicators(db, stale.id, after, PAGE);
+  for await (const ids of idPages(read, stale.position ?? undefined)) {
     await recomputeInBatches(db, ids, now);
+    await markRecomputed(db, stale, ids.at(-1) ?? null);
+    if (stopped()) return;
   }
-  await markRecomputed(db, id, version);
+  await markRecomputed(db, stale, null);
 }
 
 /** @throws {SourceError} when there is no such source, with the names of all sources, or two of them have this name and this id */

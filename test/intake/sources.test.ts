@@ -7,7 +7,7 @@ import { readRevision } from '../../src/db/revision/revision.ts';
 import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
-import { dueSources, findStoredSource, makeDue } from '../../src/sources/feeds.queries.ts';
+import { dueSources, findStoredSource, makeDue, staleSources } from '../../src/sources/feeds.queries.ts';
 import { runPendingRemovals, startRemoval } from '../../src/sources/remove-source.ts';
 import { runSource } from '../../src/sources/run-source.ts';
 import { recomputeSources, requireSource, saveSource } from '../../src/sources/sources.service.ts';
@@ -375,37 +375,44 @@ onEveryEngine((engine) => {
   });
 
   describe('a source that becomes a snapshot list', () => {
-    it.each(['its feed', 'its files'])('keeps expired what its list does not have, after %s', async (kind) => {
-      const settings = { kind: 'text', lifetimes: { DOMAIN: 7 * DAY } } as const;
-      await tipline.load([indicatorRecord('DOMAIN', 'old.test-feed.net')], 'Feed');
-      let id = '';
-      if (kind === 'its feed') id = await feeds.add(settings);
-      else
-        await saveSource(
-          tipline.db,
-          SECRETS,
-          { ...(await requireSource(tipline.db, 'Feed')), lifetimes: settings.lifetimes },
-          { who: 'test', now: NOW },
-        );
-      days(5);
-      await tipline.load([indicatorRecord('DOMAIN', 'new.test-feed.net')], 'Feed');
-      days(8);
-      const stored = () =>
-        tipline.db.selectFrom('indicator').select(['value', 'last_seen', 'expires_at']).orderBy('value').execute();
-      const [fresh, old] = await stored();
-      expect(await values()).toEqual(['new.test-feed.net']);
-      id = await feeds.add({ ...settings, isSnapshotList: true });
-      expect(await values()).toEqual(['new.test-feed.net']);
-      expect(await stored()).toEqual([{ ...fresh, expires_at: null }, old]);
-      feeds.server.answer({ body: 'new.test-feed.net\n' });
-      expect((await feeds.run(id)).counts).toMatchObject({ left: 0 });
-      expect(await values()).toEqual(['new.test-feed.net']);
-      expect((await stored())[1]).toEqual(old);
-      days(9);
-      feeds.server.answer({ body: 'new.test-feed.net\nold.test-feed.net\n' });
-      await feeds.run(id);
-      expect(await values()).toEqual(['new.test-feed.net', 'old.test-feed.net']);
-    });
+    it.each(['its feed', 'its files'])(
+      'keeps expired what its list does not have, after %s',
+      async (kind) => {
+        const settings = { kind: 'text', lifetimes: { DOMAIN: 7 * DAY } } as const;
+        await tipline.load([indicatorRecord('DOMAIN', 'old.test-feed.net')], 'Feed');
+        let id = '';
+        if (kind === 'its feed') id = await feeds.add(settings);
+        else
+          await saveSource(
+            tipline.db,
+            SECRETS,
+            { ...(await requireSource(tipline.db, 'Feed')), lifetimes: settings.lifetimes },
+            { who: 'test', now: NOW },
+          );
+        days(5);
+        await tipline.load([indicatorRecord('DOMAIN', 'new.test-feed.net')], 'Feed');
+        days(8);
+        const stored = () =>
+          tipline.db
+            .selectFrom('indicator')
+            .select(['value', 'last_seen', 'expires_at'])
+            .orderBy('value')
+            .execute();
+        const [fresh, old] = await stored();
+        expect(await values()).toEqual(['new.test-feed.net']);
+        id = await feeds.add({ ...settings, isSnapshotList: true });
+        expect(await values()).toEqual(['new.test-feed.net']);
+        expect(await stored()).toEqual([{ ...fresh, expires_at: null }, old]);
+        feeds.server.answer({ body: 'new.test-feed.net\n' });
+        expect((await feeds.run(id)).counts).toMatchObject({ left: 0 });
+        expect(await values()).toEqual(['new.test-feed.net']);
+        expect((await stored())[1]).toEqual(old);
+        days(9);
+        feeds.server.answer({ body: 'new.test-feed.net\nold.test-feed.net\n' });
+        await feeds.run(id);
+        expect(await values()).toEqual(['new.test-feed.net', 'old.test-feed.net']);
+      },
+    );
   });
 
   describe('a snapshot list of STIX indicators', () => {
@@ -713,6 +720,35 @@ onEveryEngine((engine) => {
       expect(await confidences()).toEqual({ Broken: 50, Sound: 70 });
       await recomputeSources(tipline.db, NOW);
       expect(await confidences()).toEqual({ Broken: 90, Sound: 70 });
+    });
+
+    it('apply to a large source in several passes, each of which goes on where the one before was stopped', async () => {
+      const COUNT = 11_000;
+      await tipline.load(
+        Array.from({ length: COUNT }, (_, i) => indicatorRecord('DOMAIN', `h${i}.test-feed.net`)),
+        'Large',
+      );
+      const change = { default_confidence: 90, recomputed: false };
+      await tipline.db.updateTable('source').set(change).execute();
+      const recomputed = async () =>
+        (await tipline.get('/api/v1/indicators?minConfidence=90&pageSize=1')).json().total;
+      let calls = 0;
+      const pass = () => {
+        calls = 0;
+        return recomputeSources(tipline.db, NOW, () => ++calls > 1);
+      };
+      await pass();
+      expect(await recomputed()).toBe(5_000);
+      await pass();
+      expect(await recomputed()).toBe(10_000);
+      await pass();
+      expect(await recomputed()).toBe(COUNT);
+      await pass();
+      expect(await staleSources(tipline.db)).toEqual([]);
+      const large = await requireSource(tipline.db, 'Large');
+      const defaults = { ...large.defaults, confidence: 95 };
+      await saveSource(tipline.db, SECRETS, { ...large, defaults }, { who: 'test', now: NOW });
+      expect((await tipline.get('/api/v1/indicators?minConfidence=95&pageSize=1')).json().total).toBe(COUNT);
     });
 
     it('store credentials encrypted, send them, and never reveal them', async () => {
