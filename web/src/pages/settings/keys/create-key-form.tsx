@@ -1,9 +1,9 @@
 import { Button, Checkbox, Group, MultiSelect, Select, Stack, TagsInput, TextInput } from '@mantine/core';
 import { SCOPES, type Scope } from '../../../../../src/model/account.ts';
-import { TLPS } from '../../../../../src/model/vocabulary.ts';
-import { useAccount, useApiMutation, useApiQuery } from '../../../client/queries.ts';
+import { useApiMutation, useApiQuery } from '../../../client/queries.ts';
 import { Form, FormError } from '../../../parts/form.tsx';
 import { tlpName, toOptions } from '../../../parts/format.ts';
+import { useAllowedTlps } from '../../../parts/use-allowed-tlps.ts';
 import { useFields } from '../../../parts/use-fields.ts';
 import type { CreatedApiKey } from './api-key.ts';
 
@@ -36,13 +36,12 @@ interface CreateKeyFormProps {
 }
 
 export function CreateKeyForm({ create, onClose }: CreateKeyFormProps) {
-  const { tlpCeiling } = useAccount();
-  const allowedTlps = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
+  const { tlps, initial } = useAllowedTlps('AMBER');
   const { values, text, choice } = useFields({
     name: '',
     scopes: ['indicators:read'] as string[],
     expiry: String(365 * DAY),
-    ceiling: allowedTlps.includes('AMBER') ? 'AMBER' : tlpCeiling,
+    ceiling: initial,
     networks: [] as string[],
     feeds: [] as string[],
   });
@@ -99,7 +98,7 @@ export function CreateKeyForm({ create, onClose }: CreateKeyFormProps) {
         <Select
           label="TLP ceiling"
           description="Highest TLP this key can read"
-          data={toOptions(allowedTlps, tlpName)}
+          data={toOptions(tlps, tlpName)}
           {...choice('ceiling')}
           allowDeselect={false}
         />
