@@ -922,11 +922,17 @@ describeInBrowser('the application on the sample, in a browser', () => {
       'only theirs are shown',
       async () => (await page.getByRole('row', { name: /administrator@/ }).count()) === 0,
     );
-    await page.getByRole('row', { name: /import\.end/ }).waitFor();
+    await page
+      .getByRole('row', { name: /import\.end/ })
+      .first()
+      .waitFor();
     await page.locator('a[href^="/imports/"]').first().waitFor();
     await page.getByLabel('From').pressSequentially('01022026');
     await page.waitForURL(/since=2026-/);
-    await page.getByRole('row', { name: /import\.end/ }).waitFor();
+    await page
+      .getByRole('row', { name: /import\.end/ })
+      .first()
+      .waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 

@@ -204,9 +204,9 @@ class Transport:
                     self._window.forget()
                     pause(max(1, error.retry_after or 1), error)
                 elif error.status in REPEATED and failures < self._retries:
-                    seconds = max(back_off(failures), error.retry_after or 0)
+                    wait = max(back_off(failures), error.retry_after or 0)
                     failures += 1
-                    pause(seconds, error)
+                    pause(wait, error)
                 else:
                     raise
 
@@ -236,7 +236,7 @@ class Transport:
 def back_off(failures: int) -> float:
     """Returns for how many seconds to wait after so many failures before the last one."""
     # Between half of it and all of it, so that clients do not return at the same moment.
-    return 2**failures * (1 + random.random()) / 2
+    return 2.0**failures * (1 + random.random()) / 2
 
 
 def _waits(query: Optional[Mapping[str, QueryValue]]) -> float:
