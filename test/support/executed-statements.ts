@@ -88,7 +88,20 @@ export const executedStatements = (): number => executed;
 /** Runs the handling of a request, whose statements are checked. */
 export const handling = <T>(asked: Asked, handle: () => T): T => requests.run(asked, handle);
 
-export function checkStatement({ query: { sql } }: LogEvent): void {
+/** Receives each statement, also of those that no request executes. */
+let listener: (statement: LogEvent['query']) => void = () => {};
+
+/** Hands all statements from now on to `listen`. @returns a function that ends this */
+export function listenToStatements(listen: typeof listener): () => void {
+  listener = listen;
+  return () => {
+    listener = () => {};
+  };
+}
+
+export function checkStatement({ query }: LogEvent): void {
+  listener(query);
+  const { sql } = query;
   const asked = requests.getStore();
   if (!asked) return;
   executed++;
