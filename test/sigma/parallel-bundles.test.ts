@@ -45,7 +45,10 @@ function counting<T extends { db: object }>(database: T) {
 
 describe('rules that are read by many requests at once', () => {
   let harness: Harness | undefined;
-  afterEach(() => harness?.close());
+  afterEach(async () => {
+    await harness?.close();
+    harness = undefined;
+  });
 
   // The embedded database has one connection, and ends its transactions before it reads.
   it.runIf(ENGINES.some(({ name }) => name === 'postgresql'))(
