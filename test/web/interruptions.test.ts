@@ -234,7 +234,14 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     const end = page.getByRole('button', { name: 'End', exact: true });
     await end.first().waitFor();
     const count = await end.count();
+    let isClickedTwice = false;
+    // The second click must not reach the row that takes the place of the first.
+    await page.route('**/app/sessions/*', async (route) => {
+      await until('both clicks', () => isClickedTwice);
+      await route.continue();
+    });
     await end.first().dblclick();
+    isClickedTwice = true;
     await page.getByText('Session signed out.').waitFor();
     await until('the row is gone', async () => (await end.count()) === count - 1);
     expect(ended).toBe(1);
