@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { CLOCK_DIFFERENCE_MS } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { type SecretBox, SecretError } from '../secrets/secret-box.ts';
 import { saveOutcome } from './enrichments.service.ts';
 import type { Outcome, ProviderClient } from './providers/provider-client.ts';
-import { noteAsked } from './providers.queries.ts';
+import { noteAsked, type StoredProvider } from './providers.queries.ts';
 import { queueCriteria, type ReadyProvider, readyProviders } from './providers.service.ts';
 import { claimRequests, deleteObsolete, type Request, releaseRequests } from './requests.queries.ts';
 
@@ -93,7 +94,7 @@ async function drainOne(deps: DrainDeps, name: string): Promise<void> {
     // Read again each time: an operator may have changed the TLP ceiling or removed the provider.
     const ready = (await readyProviders(db)).find(({ stored }) => stored.name === name);
     const now = clock();
-    if (!ready || (ready.stored.pausedUntil && ready.stored.pausedUntil > now)) return;
+    if (!ready || isPaused(ready.stored, now)) return;
     let keys: readonly string[];
     try {
       keys = keysOf(ready, deps.secrets);
@@ -111,6 +112,12 @@ async function drainOne(deps: DrainDeps, name: string): Promise<void> {
   }
 }
 
+/** A pause that began in the future is from before the clock was set back: it does not count. */
+function isPaused({ pausedUntil, lastQueriedAt }: StoredProvider, now: Date): boolean {
+  const began = lastQueriedAt?.getTime() ?? 0;
+  return pausedUntil !== null && pausedUntil > now && began <= now.getTime() + CLOCK_DIFFERENCE_MS;
+}
+
 /** @throws {SecretError} when they cannot be decrypted */
 function keysOf({ stored: { keys } }: ReadyProvider, secrets: SecretBox): readonly string[] {
   return keys === null ? [] : JSON.parse(secrets.open(keys));
@@ -122,8 +129,9 @@ async function lookUp(
   keys: readonly string[],
   request: Request,
 ): Promise<Outcome> {
-  const { baseUrl, perMinute, perDay } = stored;
-  const outcome = await deps.client.ask(provider, { baseUrl, keys, perMinute, perDay }, request);
+  const { baseUrl, keys: keysVersion, perMinute, perDay } = stored;
+  const settings = { baseUrl, keys, keysVersion, perMinute, perDay };
+  const outcome = await deps.client.ask(provider, settings, request);
   if (outcome.kind !== 'later')
     await saveOutcome(deps.db, provider, request.indicatorId, outcome, deps.clock());
   return outcome;

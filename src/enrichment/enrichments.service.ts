@@ -79,7 +79,9 @@ async function save(
     if (enrichment.error === null) await deleteRequest(trx, provider, id);
     else await postponeRequest(trx, provider, id, now);
     const before = await findEnrichment(trx, id, provider);
-    if (before && before.fetchedAt >= enrichment.fetchedAt) return false;
+    // A result that is dated in the future was stored before the clock was set back.
+    const isMisdated = before && before.fetchedAt > now && enrichment.fetchedAt <= now;
+    if (before && before.fetchedAt >= enrichment.fetchedAt && !isMisdated) return false;
     if (!(await hasIndicator(trx, id))) return false;
     if (enrichment.error !== null && before && before.error === null) {
       await noteFailure(trx, enrichment);

@@ -18,8 +18,9 @@ const isNetwork = sql`(type in ('IPV4', 'IPV6') and position('/' in value) > 0)`
 
 /**
  * Queues look-ups of these indicators at a provider: those of the types that it accepts, without a fresh
- * response. If a request is queued already, only its priority is raised. Indicators that are whitelisted,
- * expired or above the provider's TLP ceiling are never sent.
+ * response. A response dated in the future is not fresh: the clock has been set back since. If a request is
+ * queued already, only its priority is raised. Indicators that are whitelisted, expired or above the
+ * provider's TLP ceiling are never sent.
  * @param force also queues indicators with a fresh response
  * @returns how many requests were added or raised
  */
@@ -39,8 +40,8 @@ export async function addRequests(
       and tlp <= ${tlpCeiling}::tlp and not whitelisted and (expires_at is null or expires_at > ${now}::timestamptz)
       and (${force} or not exists (
         select from enrichment where indicator_id = indicator.id and provider = ${provider} and (
-          (expires_at > ${now}::timestamptz and (error is null or ${!byPerson}))
-          or (failed_at > ${now}::timestamptz - interval '15 minutes' and ${!byPerson}))))
+          (expires_at > ${now}::timestamptz and fetched_at < ${now}::timestamptz + interval '5 minutes' and (error is null or ${!byPerson}))
+          or (failed_at between ${now}::timestamptz - interval '15 minutes' and ${now}::timestamptz + interval '5 minutes' and ${!byPerson}))))
     order by id
     on conflict (indicator_id, provider) do update set priority = excluded.priority, attempts = 0,
       -- What is being asked now stays with whoever asks it; what rests after a failure does so no longer.
@@ -75,7 +76,9 @@ export async function claimRequests(
       select waiting.indicator_id, indicator.type, indicator.normalized
       from enrichment_request as waiting join indicator on indicator.id = waiting.indicator_id
       where waiting.provider = ${provider}
-        and (waiting.claimed_until is null or waiting.claimed_until <= ${now}::timestamptz)
+        -- No claim lasts a day: a later one is from before the clock was set back.
+        and (waiting.claimed_until is null or waiting.claimed_until <= ${now}::timestamptz
+          or waiting.claimed_until > ${now}::timestamptz + interval '1 day')
         and indicator.tlp <= ${tlpCeiling}::tlp and not indicator.whitelisted
         and (indicator.expires_at is null or indicator.expires_at > ${now}::timestamptz)
         and exists (select from provider where name = ${provider})

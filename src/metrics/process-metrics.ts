@@ -224,7 +224,7 @@ export function registerWorkerMetrics(registry: Registry, { jobs, lookups }: Job
     {
       kind: 'counter',
       name: 'tipline_provider_lookups_total',
-      help: 'Look-ups, by provider and outcome (answered, failed, quota, rate limited, breaker open, no key).',
+      help: 'Look-ups, by provider and outcome (answered, failed, quota, rate limited, breaker open, key refused, no key).',
       labels: ['provider', 'outcome'],
       samples: () =>
         [...lookups].flatMap(([provider, outcomes]) =>

@@ -139,6 +139,22 @@ onEveryEngine((engine) => {
       expect(headers['content-type']).toBe('application/json');
     });
 
+    it.each([
+      ['was called', async () => void (await deliver())],
+      ['was set', async () => {}],
+    ])('that %s before the clock was set back is due', async (_name, doing) => {
+      wait(3_600);
+      await set();
+      await tipline.load([host(3)]);
+      await doing();
+      wait(-3_600);
+      await tipline.load([host(4)]);
+      expect(await deliver()).toHaveLength(1);
+      await tipline.load([host(5)]);
+      wait(59);
+      expect(await deliver()).toEqual([]);
+    });
+
     it('is called at most once in its interval, with all changes since', async () => {
       await set();
       await tipline.load([host(3)]);

@@ -305,7 +305,7 @@ describe('a rejected API key', () => {
   it.each([401, 403])('with %i fails once, then is not used for an hour', async (status) => {
     const { clock, ask, wait, asked, refused } = await otxAt(() => ({ status, body: { detail: KEY } }));
     expect(await ask()).toMatchObject({ kind: 'failed', error: 'the provider refused the key', raw: null });
-    expect(await wait()).toEqual({ reason: 'no key', ms: HOUR });
+    expect(await wait()).toEqual({ reason: 'key refused', ms: HOUR });
     expect(asked()).toHaveLength(1);
     expect(refused).toEqual([0]);
     clock.pass(HOUR);
@@ -321,6 +321,18 @@ describe('a rejected API key', () => {
     await asker.ask(otx, settingsFor(server.baseUrl, { keys: [ONE] }), address);
     const outcome = await asker.ask(otx, settingsFor(server.baseUrl, { keys: [TWO] }), address);
     expect(outcome.kind).toBe('answered');
+  });
+
+  it('is used at once after it is set again', async () => {
+    let isValid = false;
+    const server = await providerServer(() => (isValid ? { body: known } : { status: 401 }));
+    const asker = testAsker({ clock: testClock() });
+    const ask = (keysVersion: string) =>
+      asker.ask(otx, settingsFor(server.baseUrl, { keysVersion }), address);
+    await ask('first');
+    isValid = true;
+    expect(await ask('first')).toMatchObject({ kind: 'later', reason: 'key refused' });
+    expect((await ask('second')).kind).toBe('answered');
   });
 });
 

@@ -114,5 +114,5 @@ export function testAsker(
 export const KEY = 'key-0123456789abcdef0123456789abcdef';
 
 export function settingsFor(baseUrl: string, fields: Partial<ProviderSettings> = {}): ProviderSettings {
-  return { baseUrl, keys: [KEY], perMinute: null, perDay: null, ...fields };
+  return { baseUrl, keys: [KEY], keysVersion: null, perMinute: null, perDay: null, ...fields };
 }

@@ -221,6 +221,53 @@ onEveryEngine((engine) => {
       expect(server.asked).toHaveLength(2);
     });
 
+    it('goes on after the clock was set back, and replaces what was stored before', async () => {
+      const ahead = new Date(NOW.getTime() + 400 * 86_400_000);
+      await load(4);
+      await setUp();
+      tipline.clock.now = ahead;
+      await request([idOf(1)]);
+      await drain();
+      server.answer({ status: 500 });
+      await request([idOf(2)]);
+      await drain();
+      server.answer({ status: 429, headers: { 'retry-after': '3600' } });
+      await request([idOf(3)]);
+      await drain();
+      await claimRequests(tipline.db, CLAIMING, 1, ahead, new Date(ahead.getTime() + 120_000));
+      const [paused] = await findProviders(tipline.db);
+      expect(paused?.pausedUntil).toEqual(new Date(ahead.getTime() + 3_600_000));
+
+      tipline.clock.now = NOW;
+      // A new process, which has seen no response of the provider.
+      asker = openProviderClient({ outbound, rateLimits: memoryStore(), clock: () => tipline.clock.now });
+      server.answer(says(70));
+      server.asked.length = 0;
+      expect(await request([idOf(1)], PRIORITY.playbook)).toBe(1);
+      await drain();
+      expect(askedFor().sort()).toEqual([address(1), address(2), address(3)]);
+      expect(await waiting()).toBe(0);
+      expect((await context(1)).enrichments).toMatchObject([{ score: 70, fetchedAt: NOW.toISOString() }]);
+    });
+
+    it('has the reason that a provider refused the key, and uses the key at once when it is set again', async () => {
+      await load(9);
+      await setUp();
+      await request(Array.from({ length: 9 }, (_, i) => idOf(i + 1)));
+      server.answer({ status: 401 });
+      await drain();
+      await drain();
+      const [provider] = await findProviders(tipline.db);
+      expect(provider).toMatchObject({
+        lastError: 'key refused',
+        pausedUntil: new Date(NOW.getTime() + 3_600_000),
+      });
+      server.answer(says(70));
+      await setUp();
+      await drain();
+      expect(await waiting()).toBeLessThan(5);
+    });
+
     it("never sends indicators that are whitelisted, expired or above the provider's TLP ceiling", async () => {
       await setUp({ automatic: true });
       await tipline.load([

@@ -9,7 +9,7 @@ const REFUSED_MS = 3_600_000;
 
 interface Hold {
   until: number;
-  reason: 'rate limited' | 'no key';
+  reason: 'rate limited' | 'key refused';
 }
 
 interface KeyState {
@@ -72,8 +72,8 @@ export function openKeyPool(): KeyPool {
     },
     onRejected(key, now) {
       const state = stateOf(key);
-      const known = heldNow(state, now)?.reason === 'no key';
-      state.hold = { until: now.getTime() + REFUSED_MS, reason: 'no key' };
+      const known = heldNow(state, now)?.reason === 'key refused';
+      state.hold = { until: now.getTime() + REFUSED_MS, reason: 'key refused' };
       return !known;
     },
     onAccepted(key) {

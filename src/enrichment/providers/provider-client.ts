@@ -24,6 +24,8 @@ export interface ProviderSettings {
   /** null: the provider's default. */
   baseUrl: string | null;
   keys: readonly string[];
+  /** Changes when an operator sets the keys, also to the same ones: then none of them is paused. */
+  keysVersion: string | null;
   /** Limit of each key; null: as documented for the free tier. */
   perMinute: number | null;
   perDay: number | null;
@@ -33,8 +35,8 @@ export interface ProviderSettings {
 interface Deferred {
   kind: 'later';
   retryAt: Date;
-  /** `no key`: none is set, or the provider refused all of them within the last hour. */
-  reason: 'quota' | 'rate limited' | 'breaker open' | 'no key';
+  /** `key refused`: by the provider, within the last hour. */
+  reason: 'quota' | 'rate limited' | 'breaker open' | 'key refused' | 'no key';
 }
 
 export type Outcome = Answered | Failed | Deferred;
@@ -75,18 +77,30 @@ interface LookUp {
   permit: Permit;
 }
 
+interface ProviderState {
+  breaker: Breaker;
+  keyPool: KeyPool;
+  keysVersion: string | null;
+}
+
 /** Creates a client that holds, for this node, each provider's circuit breaker and paused keys. */
 export function openProviderClient(deps: ProviderClientDeps): ProviderClient {
-  const states = new Map<string, { breaker: Breaker; keyPool: KeyPool }>();
+  const states = new Map<string, ProviderState>();
+  const stateOf = (name: string, { keysVersion }: ProviderSettings): ProviderState => {
+    const before = states.get(name);
+    if (before?.keysVersion === keysVersion) return before;
+    const state = { breaker: before?.breaker ?? openBreaker(), keyPool: openKeyPool(), keysVersion };
+    states.set(name, state);
+    return state;
+  };
   const ask: ProviderClient['ask'] = async (provider, settings, indicator) => {
     if (!provider.accepts.includes(indicator.type))
       throw new RangeError(`${provider.name} takes no ${indicator.type}`);
-    const state = states.get(provider.name) ?? { breaker: openBreaker(), keyPool: openKeyPool() };
-    states.set(provider.name, state);
-    const permit = state.breaker.admit(deps.clock());
+    const { breaker, keyPool } = stateOf(provider.name, settings);
+    const permit = breaker.admit(deps.clock());
     if ('retryAt' in permit) return { kind: 'later', retryAt: permit.retryAt, reason: 'breaker open' };
     try {
-      return await tryKeys(deps, { provider, settings, indicator, keyPool: state.keyPool, permit });
+      return await tryKeys(deps, { provider, settings, indicator, keyPool, permit });
     } finally {
       permit.release();
     }

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { CLOCK_DIFFERENCE_MS } from '../../clock.ts';
 import type { Db } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
@@ -72,13 +73,25 @@ export async function findWebhook(db: Db, feedId: string): Promise<Webhook | und
   return row && toWebhook(row);
 }
 
-/** Returns the ids of the feeds whose webhook is due, the longest due first. */
+/**
+ * Returns the ids of the feeds whose webhook is due, the longest due first. A webhook is due whose last attempt is in the future, or that
+ * was set there: the clock has been set back since, and the time of its next attempt is as wrong.
+ */
 export async function dueWebhooks(db: Db, now: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('feed_webhook')
     .select('feed_id')
     .where('gone', '=', false)
-    .where('next_attempt_at', '<=', now)
+    .where(({ or, eb, fn }) =>
+      or([
+        eb('next_attempt_at', '<=', now),
+        eb(
+          fn.coalesce('last_attempt_at', 'next_attempt_at'),
+          '>',
+          new Date(now.getTime() + CLOCK_DIFFERENCE_MS),
+        ),
+      ]),
+    )
     .orderBy('next_attempt_at')
     .execute();
   return rows.map(({ feed_id }) => feed_id);
