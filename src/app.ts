@@ -380,7 +380,7 @@ async function registerFeatures(
     webhookSecrets: webhookSecrets(deps.sessionSecret),
   });
   await app.register(auditRoutes, { db });
-  await app.register(enrichmentRoutes, { db, by: accounts.by });
+  await app.register(enrichmentRoutes, { db, clock: deps.clock, by: accounts.by });
   await app.register(sourceRoutes, { db, clock: deps.clock, by: accounts.by });
   await app.register(overviewRoutes, { db });
   await app.register(reportRoutes, { db });

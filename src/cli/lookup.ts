@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import { extractValues } from '../lookup/extract.ts';
 import type { LookupResult } from '../lookup/lookup.schema.ts';
 import { partEnd } from '../lookup/text-part.ts';
+import { retryAfter } from '../outbound/with-retry.ts';
 import { VERSION } from '../version.ts';
 import { percent, UsageError } from './options.ts';
 import { exitWithReader, print, printJson } from './output.ts';
@@ -27,6 +28,8 @@ const BATCH_MS = 200;
 /** Requests under way. More text is read only when one of them is answered. */
 const MAX_UNDER_WAY = 4;
 const TRY_LATER = [429, 503];
+/** Until the next attempt when the server states none. */
+const UNSTATED_DELAY_MS = 1_000;
 /** Answers of servers in between that know no method but the common ones. */
 const NO_QUERY = [405, 501];
 /** Values, and characters, of a URL; the default buffer of nginx for a request line is 8 kB. */
@@ -168,7 +171,9 @@ function asker({ server, values = false, minConfidence }: Options, key: string) 
       );
       if (!TRY_LATER.includes(response.status)) return response;
       await response.body?.cancel();
-      await delay(1000 * Number(response.headers.get('retry-after') ?? 1));
+      const now = new Date();
+      const retryAt = retryAfter(Object.fromEntries(response.headers), undefined, now);
+      await delay(retryAt ? retryAt.getTime() - now.getTime() : UNSTATED_DELAY_MS);
     }
   }
 

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { QUERYABLE_PROVIDERS } from '../enrichment/providers/catalogue.ts';
 import { findProviders } from '../enrichment/providers.queries.ts';
-import { removeProvider, saveProvider } from '../enrichment/providers.service.ts';
+import { pauseEnd, removeProvider, saveProvider } from '../enrichment/providers.service.ts';
 import { countRequests } from '../enrichment/requests.queries.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { osUser } from './actor.ts';
@@ -101,8 +101,10 @@ async function list({ json }: { json?: boolean }): Promise<void> {
     stored: new Map((await findProviders(db)).map((provider) => [provider.name, provider])),
     waiting: await countRequests(db),
   }));
+  const now = new Date();
   const all = QUERYABLE_PROVIDERS.map(({ name, accepts, quota }) => {
-    const { keys: _, ...own } = stored.get(name) ?? { keys: null };
+    const settings = stored.get(name);
+    const { keys: _, ...own } = settings ?? { keys: null };
     return {
       name,
       setUp: stored.has(name),
@@ -110,6 +112,7 @@ async function list({ json }: { json?: boolean }): Promise<void> {
       freePlan: quota,
       waiting: waiting.get(name) ?? 0,
       ...own,
+      ...(settings && { pausedUntil: pauseEnd(settings, now) }),
     };
   });
   if (json) return printJson(all);
@@ -122,6 +125,7 @@ async function list({ json }: { json?: boolean }): Promise<void> {
     );
     if (own.lastQueriedAt)
       print(`  last queried ${own.lastQueriedAt.toISOString()}${own.lastError ? `: ${own.lastError}` : ''}`);
-    if (own.pausedUntil) print(`  paused until ${own.pausedUntil.toISOString()}`);
+    const end = pauseEnd(own, now);
+    if (end) print(`  paused until ${end.toISOString()}`);
   }
 }

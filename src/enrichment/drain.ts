@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CLOCK_DIFFERENCE_MS } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { type SecretBox, SecretError } from '../secrets/secret-box.ts';
 import { saveOutcome } from './enrichments.service.ts';
 import type { Outcome, ProviderClient } from './providers/provider-client.ts';
-import { noteAsked, type StoredProvider } from './providers.queries.ts';
-import { queueCriteria, type ReadyProvider, readyProviders } from './providers.service.ts';
+import { noteAsked } from './providers.queries.ts';
+import { pauseEnd, queueCriteria, type ReadyProvider, readyProviders } from './providers.service.ts';
 import { claimRequests, deleteObsolete, type Request, releaseRequests } from './requests.queries.ts';
 
 /** Concurrent look-ups per provider; the provider client enforces the provider's own limits. */
@@ -94,7 +93,7 @@ async function drainOne(deps: DrainDeps, name: string): Promise<void> {
     // Read again each time: an operator may have changed the TLP ceiling or removed the provider.
     const ready = (await readyProviders(db)).find(({ stored }) => stored.name === name);
     const now = clock();
-    if (!ready || isPaused(ready.stored, now)) return;
+    if (!ready || pauseEnd(ready.stored, now)) return;
     let keys: readonly string[];
     try {
       keys = keysOf(ready, deps.secrets);
@@ -110,12 +109,6 @@ async function drainOne(deps: DrainDeps, name: string): Promise<void> {
     const outcomes = await Promise.all(requests.map((request) => lookUp(deps, ready, keys, request)));
     goesOn = await recordOutcomes(deps, ready, requests, outcomes);
   }
-}
-
-/** A pause that began in the future is from before the clock was set back: it does not count. */
-function isPaused({ pausedUntil, lastQueriedAt }: StoredProvider, now: Date): boolean {
-  const began = lastQueriedAt?.getTime() ?? 0;
-  return pausedUntil !== null && pausedUntil > now && began <= now.getTime() + CLOCK_DIFFERENCE_MS;
 }
 
 /** @throws {SecretError} when they cannot be decrypted */

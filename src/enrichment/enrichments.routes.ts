@@ -1,21 +1,23 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
+import type { Clock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/routes.ts';
 import { findForAnalyst } from '../indicators/read/indicators.queries.ts';
 import { enrichIndicator, listProviders } from './enrichments.schema.ts';
 import { findProviders } from './providers.queries.ts';
-import { queueCriteria, readyProviders } from './providers.service.ts';
+import { pauseEnd, queueCriteria, readyProviders } from './providers.service.ts';
 import { addRequests, countRequests, PRIORITY } from './requests.queries.ts';
 
 interface Deps {
   db: Db;
+  clock: Clock;
   by(request: FastifyRequest): AuditActor;
 }
 
-export async function enrichmentRoutes(instance: FastifyInstance, { db, by }: Deps): Promise<void> {
+export async function enrichmentRoutes(instance: FastifyInstance, { db, clock, by }: Deps): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
 
   app.route({
@@ -23,11 +25,13 @@ export async function enrichmentRoutes(instance: FastifyInstance, { db, by }: De
     handler: async () => {
       const waiting = await countRequests(db);
       const providers = await findProviders(db);
+      const now = clock();
       return {
-        data: providers.map(({ keys, baseUrl, perMinute, perDay, ...provider }) => ({
-          ...provider,
-          waiting: waiting.get(provider.name) ?? 0,
-        })),
+        data: providers.map((stored) => {
+          const { keys, baseUrl, perMinute, perDay, ...provider } = stored;
+          const pausedUntil = pauseEnd(stored, now);
+          return { ...provider, pausedUntil, waiting: waiting.get(provider.name) ?? 0 };
+        }),
       };
     },
   });

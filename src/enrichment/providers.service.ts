@@ -1,4 +1,5 @@
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
+import { CLOCK_DIFFERENCE_MS } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { endpointUrl } from '../model/normalize-url.ts';
 import type { Tlp } from '../model/vocabulary.ts';
@@ -42,6 +43,16 @@ export async function readyProviders(db: Db): Promise<ReadyProvider[]> {
     const own = stored.get(provider.name);
     return own ? [{ provider, stored: own }] : [];
   });
+}
+
+/**
+ * Returns the time until which a provider is not queried; null: it may be queried now. A pause that began in the future is from
+ * before the clock was set back: it does not count.
+ */
+export function pauseEnd({ pausedUntil, lastQueriedAt }: StoredProvider, now: Date): Date | null {
+  const began = lastQueriedAt?.getTime() ?? 0;
+  const counts = began <= now.getTime() + CLOCK_DIFFERENCE_MS;
+  return pausedUntil !== null && pausedUntil > now && counts ? pausedUntil : null;
 }
 
 export function queueCriteria({ provider, stored }: ReadyProvider): QueueCriteria {

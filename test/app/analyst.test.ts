@@ -1,6 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noteAsked } from '../../src/enrichment/providers.queries.ts';
+import { saveProvider } from '../../src/enrichment/providers.service.ts';
 import { indicatorId } from '../../src/model/identity.ts';
+import { secretBox } from '../../src/secrets/secret-box.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { auditOf, type Browser, openBrowser, signedIn } from './browser.ts';
@@ -8,6 +11,7 @@ import { auditOf, type Browser, openBrowser, signedIn } from './browser.ts';
 const BAD = indicatorId('DOMAIN', 'bad.test-feed.net');
 const SECRET = indicatorId('DOMAIN', 'secret.test-feed.net');
 const EXPIRED = indicatorId('DOMAIN', 'old.test-feed.net');
+const SECRETS = secretBox('a secret of more than thirty-two characters', 'test');
 const reason = 'seen in our own logs';
 
 onEveryEngine((engine) => {
@@ -26,6 +30,21 @@ onEveryEngine((engine) => {
   const read = async (id = BAD) => (await tipline.get(`/api/v1/indicators/${id}`)).json().data;
   const writtenOf = async (kind: string) =>
     (await auditOf(tipline)).filter(({ action }) => action.startsWith(`${kind}.`));
+
+  it.each([
+    ['that goes on', -1_000, 60_000, 60_000],
+    ['that has ended', -60_000, -1, null],
+    ['from before the clock was set back', 3_600_000, 7_200_000, null],
+  ])('has the pause of a provider %s', async (_, queried, end, expected) => {
+    const at = (ms: number) => new Date(NOW.getTime() + ms);
+    const by = { who: 'cli:test', address: null, now: NOW };
+    await saveProvider(tipline.db, SECRETS, 'abuseipdb', { keys: ['of-test'] }, by);
+    await noteAsked(tipline.db, 'abuseipdb', { at: at(queried), error: 'HTTP 429', pausedUntil: at(end) });
+    const { data } = (await analyst.send('GET', '/app/providers')).json();
+    expect(data).toMatchObject([
+      { name: 'abuseipdb', pausedUntil: expected === null ? null : at(expected).toISOString() },
+    ]);
+  });
 
   describe('pinning', () => {
     const pin = (confidence: unknown, id = BAD, browser = analyst) =>

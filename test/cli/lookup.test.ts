@@ -104,6 +104,24 @@ describe('tipline lookup', () => {
     expect(asked.filter((method) => method === 'GET').length).toBeGreaterThan(2);
   });
 
+  it('waits until the date that a busy server states', async () => {
+    const asked: number[] = [];
+    const until = Math.ceil(Date.now() / 1000) * 1000 + 2_000;
+    const busy = createServer((request, response) => {
+      asked.push(Date.now());
+      const status = asked.length === 1 ? 503 : 200;
+      request.resume().on('end', () => {
+        response.writeHead(status, { 'retry-after': new Date(until).toUTCString() }).end('{"data":[]}');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    const { port } = busy.address() as AddressInfo;
+    const { code } = await run(['lookup', '--server', `http://127.0.0.1:${port}`], { env, input: log(1) });
+    busy.close();
+    expect([code, asked.length]).toEqual([0, 2]);
+    expect(asked[1]).toBeGreaterThanOrEqual(until);
+  });
+
   it.each([
     [{ TIPLINE_KEY: '' }, 2, 'TIPLINE_KEY must be set to an API key.'],
     [{ TIPLINE_KEY: 'wrong' }, 1, 'answers 401: The API key is not valid.'],

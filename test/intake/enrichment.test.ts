@@ -263,9 +263,11 @@ onEveryEngine((engine) => {
         pausedUntil: new Date(NOW.getTime() + 3_600_000),
       });
       server.answer(says(70));
+      server.asked.length = 0;
       await setUp();
       await drain();
-      expect(await waiting()).toBeLessThan(5);
+      // Those that were refused wait for their next attempt.
+      expect([await waiting(), server.asked.length]).toEqual([4, 5]);
     });
 
     it("never sends indicators that are whitelisted, expired or above the provider's TLP ceiling", async () => {
