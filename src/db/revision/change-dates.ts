@@ -28,6 +28,8 @@ export async function recordChangeDates(trx: Db, revision: number): Promise<void
           ) as modified
         from (select * from change_date order by first_number desc limit 1) as latest, change_number as changed
         where changed.last_value > latest.last_number
+        -- The times are read once: PostgreSQL would copy these queries to each place that names their result.
+        offset 0
       ) as changes
     ) as timed
   `.execute(trx);
