@@ -115,6 +115,12 @@ export async function revokeKey(db: Db, id: string, now: Date): Promise<boolean>
   return numUpdatedRows > 0n;
 }
 
+/** Returns the TLP ceiling that a key was created with, which its owner's role may lower. */
+export async function findOwnCeiling(db: Db, id: string): Promise<Tlp> {
+  const key = db.selectFrom('api_key').select('tlp_ceiling').where('id', '=', id);
+  return (await key.executeTakeFirstOrThrow()).tlp_ceiling;
+}
+
 /** Returns when a key was to expire before it was first rotated; null: not at all. */
 export async function findOriginalEnd(db: Db, { id, expiresAt }: ApiKey): Promise<Date | null> {
   const { rows } = await sql<{ end: Date | null }>`

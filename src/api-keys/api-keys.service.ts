@@ -14,6 +14,7 @@ import {
   findFeedSlugs,
   findKey,
   findOriginalEnd,
+  findOwnCeiling,
   insertKey,
   listKeys,
   restoreEnd,
@@ -173,9 +174,12 @@ export async function rotate(
     // The new key gets the lifetime that the old one was created with, also when an earlier rotation has shortened that.
     const end = await findOriginalEnd(trx, old);
     const expiresAt = end && new Date(now.getTime() + end.getTime() - old.createdAt.getTime());
-    const created = await insert(trx, { ...old, expiresAt }, by, old.ownerId);
-    await audit(trx, 'key.rotate', created.record, { ...old, oldValidUntil }, by);
-    return { ...created, old, oldValidUntil };
+    const tlpCeiling = await findOwnCeiling(trx, old.id);
+    const { key, record: stored } = await insert(trx, { ...old, tlpCeiling, expiresAt }, by, old.ownerId);
+    // The ceiling of the owner's role may be lower.
+    const record = { ...stored, tlpCeiling: old.tlpCeiling };
+    await audit(trx, 'key.rotate', record, { ...old, oldValidUntil }, by);
+    return { key, record, old, oldValidUntil };
   });
 }
 

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { lastMigration, MIGRATION_TABLES, migratedNames } from '../db/migrate.ts';
+import {
+  lastMigration,
+  MIGRATION_TABLES,
+  migratedNames,
+  migrationNames,
+  NEWER_VERSION,
+} from '../db/migrate.ts';
 import { type Session, within } from '../db/session.ts';
 import { encryptAge } from '../secrets/age.ts';
 import { VERSION } from '../version.ts';
@@ -47,6 +53,8 @@ export async function withStoreSnapshot<T>(
     const { db } = session;
     const schema = await lastMigration(db);
     if (schema === null) throw new Error('There is no store of Tipline in this database.');
+    // Its tables are not known here: a backup would lack them.
+    if (!(await migrationNames()).includes(schema)) throw new Error(NEWER_VERSION);
     const known = await migratedNames('table');
     const tables = (await findTables(db)).filter(
       ({ name }) => known.has(name) && ![...DERIVED_TABLES, ...MIGRATION_TABLES].includes(name),

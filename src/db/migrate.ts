@@ -33,7 +33,10 @@ export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   if (last !== null && last === (await migrationNames()).at(-1)) return [];
   // A database that Tipline has set up already goes on; `tipline doctor` reports its encoding.
   if (last === null) await requireEncoding(db);
-  const migrator = new Migrator({ db, provider: { getMigrations: sqlMigrations } });
+  const provider = { getMigrations: sqlMigrations };
+  // Without a schema, Kysely takes tables of this name in any for its own: those of another store, or of one that is being restored.
+  const migrationTableSchema = await migrationSchema(db);
+  const migrator = new Migrator({ db, provider, migrationTableSchema });
   const { error, results } = await migrator.migrateToLatest();
   if (error) throw new Error(reason(error), { cause: error });
   return (results ?? []).map((result) => result.migrationName);
@@ -144,6 +147,18 @@ export async function migrateWithin(db: Kysely<Tables>, schema: string, upTo?: s
 }
 
 /** Returns whether Tipline has created its tables in this database. */
+/** Returns the schema with the tables of Tipline, or in which they are to be created. */
+async function migrationSchema(db: Kysely<Tables>): Promise<string> {
+  const { rows } = await sql<{ schema: string | null }>`
+    select coalesce(
+      (select nspname from pg_class join pg_namespace as n on n.oid = relnamespace where pg_class.oid = to_regclass('kysely_migration')),
+      current_schema()) as schema
+  `.execute(db);
+  const schema = rows[0]?.schema;
+  if (!schema) throw new Error('The search path of the database names no schema that exists.');
+  return schema;
+}
+
 async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   try {
     const { rows } = await sql<{ there: boolean }>`
@@ -157,7 +172,8 @@ async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
 
 /** Kysely's message for an applied migration that this version does not have. */
 const NEWER = /previously executed migration .* is missing/;
-const NEWER_VERSION = 'The database is of a newer version of Tipline. Run that version, or a later one.';
+export const NEWER_VERSION =
+  'The database is of a newer version of Tipline. Run that version, or a later one.';
 
 function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);

@@ -1,10 +1,12 @@
 import { normalize } from '../model/normalize.ts';
+import type { Tlp } from '../model/vocabulary.ts';
 import { csvImporter } from './csv.ts';
 import { normalizeNamed } from './csv-types.ts';
 import { type Importer, type ImportInput, type RecordParts, UnreadableInput } from './importer.ts';
 import { type JsonFeed, type RecordResult, readJsonFeed } from './json-feed.ts';
 import type { JsonLimits } from './json-pieces.ts';
 import { jsonShape } from './json-stream.ts';
+import { splitMarkings } from './markings.ts';
 import { fileOf, inFile } from './one-file.ts';
 import {
   addressType,
@@ -69,15 +71,19 @@ function checkAnswer(root: unknown, list: string): void {
     throw new UnreadableInput(`not an answer of abuse.ch: it has no list ${list}`);
 }
 
-/** Returns tags, which are a list or separated by commas, and adds a family or a threat as one more. */
-function abuseChTags(record: Fields, ...names: string[]): string[] {
+/** Returns tags, which are a list or separated by commas, with a family or a threat as one more, and the TLP that they state. */
+function abuseChTags(record: Fields, ...names: string[]): { tlp: Tlp | null; tags: string[] } {
   const stated = field(record, 'tags');
   const tags = typeof stated === 'string' ? stated.split(',') : stated;
   const words = names.map((name) => textOf(field(record, name)));
-  return tagsOf(
+  const all = tagsOf(
     tags,
     words.filter((word) => word !== null),
-  ).filter((tag) => !NO_FAMILY.has(tag.toLowerCase()));
+  );
+  return splitMarkings(
+    null,
+    all.filter((tag) => !NO_FAMILY.has(tag.toLowerCase())),
+  );
 }
 
 /** Imports Feodo Tracker: the list `ipblocklist.json`, or its CSV. */
@@ -94,9 +100,9 @@ function readFeodoRecord(record: Fields): RecordResult[] {
   const address = textOf(field(record, 'ip_address'));
   if (address === null) throw new RecordRejected('no value');
   const stated = {
-    tags: abuseChTags(record, 'malware'),
     firstSeen: firstDateOf(record, 'first_seen'),
     lastSeen: firstDateOf(record, 'last_online'),
+    ...abuseChTags(record, 'malware'),
   };
   return [indicatorRecord(normalize(addressType(address), address), stated)];
 }
@@ -122,9 +128,9 @@ export const malwareBazaarImporter = abuseChImporter({
  */
 function readMalwareBazaarRecord(record: Fields): RecordResult[] {
   const stated = {
-    tags: abuseChTags(record, 'signature'),
     firstSeen: firstDateOf(record, 'first_seen'),
     lastSeen: firstDateOf(record, 'last_seen'),
+    ...abuseChTags(record, 'signature'),
   };
   const made = HASHES.flatMap(([name, type]) => {
     const hash = textOf(field(record, name));
@@ -155,9 +161,9 @@ function readThreatFoxRecord(record: Fields): RecordResult[] {
   if (type === null) throw new RecordRejected('no type');
   const stated = {
     confidence: confidenceOf(field(record, 'confidence_level')),
-    tags: abuseChTags(record, 'malware_printable', 'threat_type'),
     firstSeen: firstDateOf(record, 'first_seen_utc', 'first_seen'),
     lastSeen: firstDateOf(record, 'last_seen_utc', 'last_seen'),
+    ...abuseChTags(record, 'malware_printable', 'threat_type'),
   };
   return [indicatorRecord(normalizeNamed(type, value), stated)];
 }
@@ -187,9 +193,9 @@ function readUrlhausRecord(record: Fields): RecordResult[] {
   const url = textOf(field(record, 'url'));
   if (url === null) throw new RecordRejected('no value');
   const stated = {
-    tags: abuseChTags(record, 'threat'),
     firstSeen: firstDateOf(record, 'dateadded', 'date_added'),
     lastSeen: firstDateOf(record, 'last_online'),
+    ...abuseChTags(record, 'threat'),
   };
   return [indicatorRecord(normalize('URL', url), stated)];
 }

@@ -68,7 +68,7 @@ const CONFIDENCE = ['confidence', 'confidencelevel', 'confidencescore'];
 const SEVERITY = ['severity'];
 const TLP = ['tlp', 'trafficlightprotocollevel'];
 const FOR_DETECTION = ['fordetection', 'toids'];
-const TAG_LISTS = ['tags', 'tag', 'labels'];
+const TAG_LISTS = ['tags', 'tag', 'labels', 'attributetag', 'eventtag'];
 const TAG_WORDS = ['malware', 'listingreason', 'malwareprintable', 'malwarefamily', 'threat', 'threattype'];
 
 const TYPED_VALUES = new Map<string, IndicatorType | 'address'>([

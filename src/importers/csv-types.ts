@@ -4,9 +4,9 @@ import type { NormalizeResult } from '../model/normalize-address.ts';
 import { normalizeEach } from '../model/normalize-range.ts';
 import { INDICATOR_TYPES, type IndicatorType, isFileHash, type Severity } from '../model/vocabulary.ts';
 import type { CsvColumns, ValueColumn } from './csv-columns.ts';
-import { parseDate, parseUsDate } from './dates.ts';
+import { parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
 import type { IndicatorRecord } from './importer.ts';
-import { tlpOfWord } from './markings.ts';
+import { splitMarkings, tlpOfWord } from './markings.ts';
 import { fileOf, inFile } from './one-file.ts';
 import {
   addressType,
@@ -160,14 +160,13 @@ function normalizeCell(column: ValueColumn, value: string, typeWord: string | nu
 function sharedFields(cells: string[], columns: CsvColumns): StatedFields {
   const tlp = cellOf(cells, columns.tlp);
   return {
-    tlp: tlp === null ? null : tlpOfWord(tlp),
     confidence: confidenceCell(cells, columns.confidence),
     severity: severityCell(cells, columns.severity),
-    tags: tagCells(cells, columns),
     firstSeen: dateCell(cells, columns.firstSeen, columns),
     lastSeen: dateCell(cells, columns.lastSeen, columns),
     expiresAt: dateCell(cells, columns.expiresAt, columns),
     forDetection: forDetectionOf(cellOf(cells, columns.forDetection)),
+    ...splitMarkings(tlp === null ? null : tlpOfWord(tlp), tagCells(cells, columns)),
   };
 }
 
@@ -176,10 +175,14 @@ function cellOf(cells: string[], index: number): string | null {
   return cell.length <= LONGEST_NULL_WORD && NULL_WORDS.has(cell.toLowerCase()) ? null : cell;
 }
 
+/** Since 1973: fewer digits could be a day or a year. */
+const UNIX_SECONDS = /^\d{9,10}$/;
+
 function dateCell(cells: string[], index: number, columns: CsvColumns): Date | null {
   const cell = cellOf(cells, index);
   if (cell === null) return null;
-  const date = parseDate(cell) ?? parseUsDate(cell);
+  const date =
+    parseDate(cell) ?? parseUsDate(cell) ?? (UNIX_SECONDS.test(cell) ? parseUnixSeconds(cell) : null);
   if (date === null) throw new RecordRejected(`date not readable: ${printable(columns.names[index] ?? '')}`);
   return date;
 }

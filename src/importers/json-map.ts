@@ -7,7 +7,7 @@ import { normalizeAs, normalizeNamed, SEVERITY_BY_WORD } from './csv-types.ts';
 import { parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
 import type { RecordResult } from './json-feed.ts';
 import type { JsonMap } from './maps.ts';
-import { tlpOfWord } from './markings.ts';
+import { splitMarkings, tlpOfWord } from './markings.ts';
 import {
   field,
   forDetectionOf,
@@ -78,16 +78,17 @@ function observableOf(
 
 function statedOf(record: MappedRecord, map: JsonMap): StatedFields {
   const tlp = map.tlp === undefined ? null : textAt(record, map.tlp);
-  const tags = (map.tags ?? []).flatMap((path) => valuesAt(record, path));
+  const tags = (map.tags ?? [])
+    .flatMap((path) => valuesAt(record, path))
+    .flatMap((tag) => (typeof tag === 'string' ? tag.split(',') : []));
   return {
-    tlp: tlp === null ? null : tlpOfWord(tlp),
     confidence: map.confidence === undefined ? null : confidenceOf(firstAt(record, map.confidence)),
     severity: map.severity === undefined ? null : severityOf(textAt(record, map.severity)),
-    tags: tagsOf(tags.flatMap((tag) => (typeof tag === 'string' ? tag.split(',') : []))),
     firstSeen: dateAt(record, map.firstSeen, 'firstSeen'),
     lastSeen: dateAt(record, map.lastSeen, 'lastSeen'),
     expiresAt: dateAt(record, map.expiresAt, 'expiresAt'),
     forDetection: map.forDetection === undefined ? true : forDetectionOf(firstAt(record, map.forDetection)),
+    ...splitMarkings(tlp === null ? null : tlpOfWord(tlp), tagsOf(tags)),
   };
 }
 

@@ -47,6 +47,18 @@ export function tlpOfTag(tag: string): Tlp | null {
   return /^\s*tlp:/i.test(tag) ? tlpOfWord(tag) : null;
 }
 
+/**
+ * Returns the tags that are no markings, and the most restrictive TLP of those that are (`tlp:amber`, which CSV files and labels of STIX
+ * objects have, too) and of a stated one.
+ */
+export function splitMarkings(stated: Tlp | null, tags: string[]): { tlp: Tlp | null; tags: string[] } {
+  const markings = tags.map(tlpOfTag);
+  return {
+    tlp: mostRestrictive([stated, ...markings]),
+    tags: tags.filter((_, index) => markings[index] === null),
+  };
+}
+
 /** Returns the most restrictive TLP; null if none is stated. */
 export function mostRestrictive(tlps: Iterable<Tlp | null>): Tlp | null {
   let narrowest = -1;

@@ -12,7 +12,7 @@ import {
 import { type RecordResult, readJsonFeed } from './json-feed.ts';
 import type { JsonLimits } from './json-pieces.ts';
 import { jsonShape } from './json-stream.ts';
-import { tlpOfWord } from './markings.ts';
+import { splitMarkings, tlpOfWord } from './markings.ts';
 import { adversaryOf, familiesOf, techniquesOf } from './otx-entities.ts';
 import {
   ATTRIBUTE_NAMESPACE,
@@ -121,15 +121,14 @@ function readReport(pulse: Fields): ReportRecord {
     kind: 'report',
     externalIds: [`otx-pulse--${id}`],
     statedAt: dateOf(pulse, 'modified') ?? dateOf(pulse, 'created'),
-    tlp: tlp === null ? null : tlpOfWord(tlp),
     confidence: null,
     title: requiredName(pulse, 'name'),
     description: textOf(field(pulse, 'description')),
     publishedAt: dateOf(pulse, 'created'),
-    tags: tagsOf(field(pulse, 'tags')),
     url: links[0] ?? `https://otx.alienvault.com/pulse/${encodeURIComponent(id)}`,
     authors: tagsOf([field(pulse, 'author_name')]),
     links,
+    ...splitMarkings(tlp === null ? null : tlpOfWord(tlp), tagsOf(field(pulse, 'tags'))),
   };
 }
 

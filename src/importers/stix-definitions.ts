@@ -2,7 +2,7 @@ import { compareTlp } from '../model/statement.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { type ImportInput, UnreadableInput } from './importer.ts';
 import { readJsonRecords } from './json-stream.ts';
-import { mostRestrictive, tlpOfStixId, tlpOfTag, tlpOfWord } from './markings.ts';
+import { mostRestrictive, splitMarkings, tlpOfStixId, tlpOfTag, tlpOfWord } from './markings.ts';
 import {
   type Fields,
   field,
@@ -94,7 +94,8 @@ export function stixDefinitions(input: ImportInput): StixDefinitions {
     },
     async tlpOf(object) {
       const ids = markingIds(object);
-      return ids.length === 0 ? null : tlpOfIds(ids);
+      const marked = ids.length === 0 ? null : await tlpOfIds(ids);
+      return splitMarkings(marked, tagsOf(field(object, 'labels'))).tlp;
     },
   };
 }

@@ -16,6 +16,7 @@ import {
 } from '../model/vocabulary.ts';
 import type { AttributeRecord, ReportRecord } from './importer.ts';
 import type { JsonLimits } from './json-pieces.ts';
+import { splitMarkings } from './markings.ts';
 import {
   confidenceOf,
   dateOf,
@@ -217,7 +218,7 @@ export function tiplineReport(object: Fields): Partial<ReportRecord> {
   if (stated === null) return {};
   return {
     authors: tagsOf(field(stated, 'authors')),
-    tags: tagsOf(field(object, 'labels')),
+    tags: labelsOf(object),
     externalIds: [...commonFields(object, null).externalIds, ...idsElsewhere(object)],
   };
 }
@@ -250,8 +251,13 @@ export function tiplineProperties(object: Fields): TiplineProperties | null {
     expiresAt: dateOf(stated, 'expires_at'),
     forDetection: field(stated, 'for_detection') !== false,
     externalIds: idsElsewhere(object),
-    tags: tagsOf(field(object, 'labels')),
+    tags: labelsOf(object),
   };
+}
+
+/** Returns the labels, and more tags, without those that are markings: `tlpOf` has read them. */
+export function labelsOf(object: Fields, ...more: unknown[]): string[] {
+  return splitMarkings(null, tagsOf(field(object, 'labels'), ...more)).tags;
 }
 
 function idsElsewhere(object: Fields): string[] {

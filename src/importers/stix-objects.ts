@@ -36,6 +36,7 @@ import {
   externalReferences,
   isRetired,
   isRevoked,
+  labelsOf,
   motivationOf,
   REVOKED,
   sophisticationOf,
@@ -139,7 +140,7 @@ export function readReport(
     ...containerFields(object, tlp, authors),
     title: requiredName(object, 'name'),
     publishedAt: dateOf(object, 'published'),
-    tags: tagsOf(field(object, 'labels'), field(object, 'report_types')),
+    tags: labelsOf(object, field(object, 'report_types')),
     ...tiplineReport(object),
   });
 }
@@ -156,7 +157,7 @@ export function readGrouping(
     ...containerFields(object, tlp, authors),
     title: textOf(field(object, 'name')) === null ? `Grouping: ${context}` : requiredName(object, 'name'),
     publishedAt: null,
-    tags: tagsOf(field(object, 'labels'), [context]),
+    tags: labelsOf(object, [context]),
   });
 }
 
@@ -172,7 +173,7 @@ export function readNote(object: Fields, tlp: Tlp | null): (AttributeRecord | Re
     category: null,
     forDetection: false,
     object: null,
-    tags: tagsOf(field(object, 'labels')),
+    tags: labelsOf(object),
     expiresAt: null,
     killChainPhases: null,
     ...tiplineAttribute(object),

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Tables } from '../../src/db/tables.ts';
+import type { Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { auditOf, type Browser, newUser, openBrowser, signedIn } from './browser.ts';
@@ -75,6 +76,24 @@ onEveryEngine((engine) => {
     expect(await status(key)).toBe(401);
     await write((trx) => trx.updateTable('app_user').set({ disabled_at: null }).execute());
     expect(await status(key)).toBe(200);
+  });
+
+  it("keeps its own TLP ceiling when rotated, although its owner's role has a lower one then", async () => {
+    const { data } = await make(analyst, { tlpCeiling: 'AMBER' });
+    await tipline.load([indicatorRecord('DOMAIN', 'bad.test-feed.net', { tlp: 'AMBER' })]);
+    const ofRole = (tlp_ceiling: Tlp) =>
+      tipline.db
+        .transaction()
+        .execute((trx) =>
+          trx.updateTable('app_role').set({ tlp_ceiling }).where('name', '=', 'analyst').execute(),
+        );
+    await ofRole('GREEN');
+    const rotated = (await analyst.send('POST', `/app/keys/${data.id}/rotate`, { overlapSeconds: 0 })).json();
+    expect(rotated.data.tlpCeiling).toBe('GREEN');
+    const total = async () => (await tipline.get(LIST, { key: rotated.key })).json().total;
+    expect(await total()).toBe(0);
+    await ofRole('AMBER_STRICT');
+    expect(await total()).toBe(1);
   });
 
   it('keeps its lifetime when rotated, and can be revoked by a former analyst', async () => {

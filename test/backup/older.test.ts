@@ -9,6 +9,18 @@ import { PLACES } from './places.ts';
 
 const [, newPlace] = PLACES.at(-1) ?? [];
 
+describe.each(PLACES)('a store of a newer version (%s)', (_, newPlaceOf) => {
+  it('is not backed up: tables would be missing', async () => {
+    const place = await newPlaceOf();
+    await place.withSession(async (session) => {
+      await migrateTo(session.db, (await migrationNames()).at(-1) ?? '');
+      await sql`insert into kysely_migration (name, timestamp) values ('9999_later', '')`.execute(session.db);
+      const backup = withStoreSnapshot(session, { secret: null, now: NOW }, async () => {});
+      await expect(backup).rejects.toThrow('The database is of a newer version of Tipline.');
+    });
+  });
+});
+
 describe.skipIf(!hasPostgres || !newPlace)('a backup of an older version', () => {
   it('is migrated when it is restored', async () => {
     const [old, target] = [await newPlace?.(), await newPlace?.()];

@@ -1,7 +1,9 @@
+import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
-import { connectionTo } from '../../src/db/postgres/postgres.ts';
-import { onEveryEngine } from '../support/engines.ts';
+import { connectionTo, postgresDialect } from '../../src/db/postgres/postgres.ts';
+import type { Tables } from '../../src/db/tables.ts';
+import { freshPostgresUrl, onEveryEngine } from '../support/engines.ts';
 import { until } from '../support/processes.ts';
 
 const LIMIT = 20;
@@ -47,3 +49,27 @@ it
   await client.end();
   expect(rows).toEqual([{ application_name: 'tipline' }]);
 });
+
+it.skipIf(inject('postgresUrl') === null)(
+  'migrates without the time limits that the database sets, and reads with its own',
+  async () => {
+    const { url, drop } = await freshPostgresUrl(inject('postgresUrl') ?? '');
+    const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+    const shown = async (noTimeout: boolean) => {
+      const options = { url, maxConnections: 1, noTimeout, onIdleError: () => {} };
+      const db = new Kysely<Tables>({ dialect: postgresDialect(options) });
+      const settings = limits.map((name) => sql<string>`current_setting(${name})`.as(name));
+      const [values] = await db.selectNoFrom(settings).execute();
+      await db.destroy();
+      return Object.values(values ?? {});
+    };
+    const owner = new pg.Client({ connectionString: url });
+    await owner.connect();
+    for (const name of limits)
+      await owner.query(`alter database ${new URL(url).pathname.slice(1)} set ${name} = '7s'`);
+    await owner.end();
+    expect(await shown(true)).toEqual(['0', '0', '0']);
+    expect(await shown(false)).toEqual(['30s', '7s', '7s']);
+    await drop();
+  },
+);

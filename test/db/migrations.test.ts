@@ -1,9 +1,28 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate, migrationNames } from '../../src/db/migrate.ts';
 import { type Db, emptyDatabases, migrateTo } from '../support/migrations.ts';
 
 const ID = '00000000-0000-4000-8000-000000000001';
+
+describe.each(emptyDatabases())('migration on %s', (_, open) => {
+  it('creates the tables although another schema has those of a store', async () => {
+    const db = await open();
+    try {
+      await sql`create schema other`.execute(db);
+      await sql`create table other.kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)`.execute(
+        db,
+      );
+      await sql`create table other.kysely_migration_lock (id varchar(255) primary key, is_locked integer not null)`.execute(
+        db,
+      );
+      expect(await migrate(db)).toHaveLength((await migrationNames()).length);
+      expect(await migrate(db)).toEqual([]);
+    } finally {
+      await db.destroy();
+    }
+  });
+});
 
 describe.each(emptyDatabases())('migration on %s from an earlier version', (_, open) => {
   /** @param fill what is in it before the later migrations */

@@ -19,6 +19,23 @@ const rejectedOf = async (...lines: string[]) =>
   ofKind(await recordsOf(...lines), 'rejected').map(({ reason, where }) => `${where}: ${reason}`);
 
 describe('a CSV row', () => {
+  it.each([
+    ['domain,tags', 'bad.example.com,"botnet, tlp:red"', 'RED'],
+    ['domain,labels', 'bad.example.com,"TLP:AMBER+STRICT;botnet"', 'AMBER_STRICT'],
+    ['domain,tlp,tags', 'bad.example.com,green,"botnet,tlp:amber"', 'AMBER'],
+    ['domain,tlp,tags', 'bad.example.com,red,"botnet,tlp:clear"', 'RED'],
+    ['domain,tags', 'bad.example.com,"botnet,tlp:unknown"', 'RED'],
+    ['domain,attribute_tag', 'bad.example.com,"tlp:green,botnet"', 'GREEN'],
+    ['domain,tags', 'bad.example.com,botnet', null],
+  ])('has the most restrictive marking of its column and its tags: %s, %s', async (header, row, tlp) => {
+    expect(await recordsOf(header, row)).toMatchObject([{ tlp, tags: ['botnet'] }]);
+  });
+
+  it('has dates in Unix seconds, as MISP exports them', async () => {
+    const rows = await recordsOf('value,type,date', '1.2.3.4,ip-dst,1767225600', '1.2.3.5,ip-dst,20260101');
+    expect(rows).toMatchObject([{ firstSeen: new Date('2026-01-01') }, {}]);
+  });
+
   it('maps all supported columns', async () => {
     const header = 'ioc,type,first_seen,last_seen,expires_at,confidence,severity,tlp,tags,malware,comment';
     const row =

@@ -257,6 +257,15 @@ describe('a STIX marking', () => {
       { object_marking_refs: ['marking-definition--fa42a846-8d90-4e51-bc29-71d5b4802168'] },
       null,
     ],
+    ['a label', { labels: ['botnet', 'tlp:red'] }, 'RED'],
+    [
+      'the more restrictive one of a marking and a label',
+      {
+        object_marking_refs: ['marking-definition--34098fce-860f-48ae-8e50-ebd3cc5e41da'],
+        labels: ['TLP:AMBER'],
+      },
+      'AMBER',
+    ],
   ])('is read from %s', async (_, fields, tlp) => {
     expect((await firstIndicator(fields))?.tlp).toBe(tlp);
   });

@@ -4,7 +4,7 @@ import { CopyIn } from '../copy-in.ts';
 import { copyOut } from '../copy-out.ts';
 import { COPY_SETTINGS, type Session, singleConnection } from '../session.ts';
 import { connectionLease } from './engine.ts';
-import { connectionTo } from './postgres.ts';
+import { connectionTo, NO_TIMEOUTS } from './postgres.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -21,7 +21,7 @@ export async function openPostgresSession(url: string, name: string): Promise<Se
   client.on('error', () => {});
   await client.connect();
   await client.query(COPY_SETTINGS);
-  await client.query('set jit = off; set statement_timeout = 0; set idle_in_transaction_session_timeout = 0');
+  await client.query(`set jit = off; ${NO_TIMEOUTS}`);
   const db = singleConnection(connectionLease(client));
   return {
     db,

@@ -20,6 +20,10 @@ POSTGRES_TYPES.setTypeParser(TIMESTAMPTZ, 'text', parseTimestamp);
 /** A statement that hangs must not hold a request for ever. */
 const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };
 
+/** Those of the role or the database do not count. */
+export const NO_TIMEOUTS =
+  'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0';
+
 export interface PostgresOptions {
   url: string;
   /** Connections this process may open. */
@@ -66,8 +70,9 @@ export function openPool(options: PostgresOptions): pg.Pool {
     // Neither must a connection that breaks while it is held idle, when the pool does not listen; the next
     // query fails.
     client.on('error', () => {});
+    const limits = options.noTimeout ? `; ${NO_TIMEOUTS}` : '';
     void client
-      .query("set time zone 'UTC'; set jit = off; set plan_cache_mode = force_custom_plan")
+      .query(`set time zone 'UTC'; set jit = off; set plan_cache_mode = force_custom_plan${limits}`)
       .catch(() => {});
   });
   return pool;
