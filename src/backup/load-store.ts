@@ -65,8 +65,7 @@ export async function loadStore(
       await migrateWithin(db, BUILDING);
       if (options.beginsHistory) await beginHistory(db, options.now);
       await setSearchPath(db, [target]);
-      await prepareTarget(session, options.replace);
-      if (options.replace) await dropEverything(db);
+      if (await prepareTarget(session, options.replace)) await dropEverything(db);
       await setSearchPath(db, [BUILDING, target]);
       await moveEverything(db, target);
       await setSearchPath(db, [target]);
@@ -106,20 +105,26 @@ async function loadRows(
   await setSequences(db, manifest.sequences);
 }
 
-/** Checks that the current schema may be filled, or that what it has may be replaced. */
-async function prepareTarget({ db, kind }: Session, replace: boolean): Promise<void> {
+/**
+ * Checks that the current schema may be filled, or that what it has may be replaced.
+ * @returns whether it has a store
+ */
+async function prepareTarget({ db, kind }: Session, replace: boolean): Promise<boolean> {
   const others = kind === 'embedded' ? 0 : await countOtherConnections(db);
   if (others > 0)
     throw new TargetError(
       `The database is in use: Tipline has ${others} other connections to it. Stop all servers, workers and commands first.`,
     );
-  if ((await lastMigration(db)) === null) return;
-  if (!replace) throw new TargetError('The database has a store already.');
-  const foreign = await findForeignObjects(db);
-  if (foreign.length > 0)
+  const hasStore = (await lastMigration(db)) !== null;
+  if (hasStore && !replace) throw new TargetError('The database has a store already.');
+  const foreign = replace ? (await findForeignObjects(db)).join(', ') : '';
+  if (foreign !== '')
     throw new TargetError(
-      `The database also has objects that are not of this version of Tipline and would be deleted (${foreign.join(', ')}): remove them, or use another database.`,
+      hasStore
+        ? `The database also has objects that are not of this version of Tipline and would be deleted (${foreign}): remove them, or use another database.`
+        : `The database has no store that could be replaced, but objects that are not of this version of Tipline (${foreign}): use another database, or restore without --replace.`,
     );
+  return hasStore;
 }
 
 /** Returns, by kind and name, what would be deleted with the store though no migration has created it. */

@@ -322,4 +322,31 @@ describe.each(PLACES)('a schema that others use too, on %s', (name, newPlace) =>
     await restore(path, other);
     await restore(path, other, true);
   });
+
+  it.skipIf(name === 'embedded')('is not emptied by --replace when it has no store', async () => {
+    const place = await newPlace();
+    const store = await place.open();
+    const path = await place.read(store, (snapshot) => backUp(snapshot));
+    await store.close();
+    const other = await newPlace();
+    const ours = FOREIGN.filter(([statement]) => !/indicator|severity/.test(statement));
+    // Another program that uses pg-boss.
+    const jobs = 'create schema pgboss create table job (id integer)';
+    await other.withSession(async ({ db }) => {
+      for (const statement of [...ours.map(([one]) => one), jobs]) await sql.raw(statement).execute(db);
+    });
+    const remaining = () =>
+      other.withSession(({ db }) =>
+        sql`select our_report(1), 'calm'::our_mood, nextval('"Our sequence"') from our_table, pgboss.job`.execute(
+          db,
+        ),
+      );
+    await expect(restore(path, other, true)).rejects.toMatchObject({
+      name: 'TargetError',
+      message: expect.stringContaining(ours.map(([, foreign]) => foreign).join(', ')),
+    });
+    await remaining();
+    await restore(path, other);
+    await remaining();
+  });
 });
