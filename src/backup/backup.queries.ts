@@ -184,14 +184,14 @@ const isOwnedByExtension = (catalogue: string) =>
  * arguments of a function.
  */
 const otherObjects = sql`
-  select 'sequence' as kind, oid::regclass::text as name, relname::text as plain from pg_class as o
+  select 'sequence' as kind, oid::regclass::text as name, relname::text as plain, tableoid as class, oid as id from pg_class as o
   where relnamespace = ${OWN} and relkind = 'S' and not ${isOwnedByExtension('pg_class')}
     and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = o.oid and deptype in ('a', 'i'))
   union all
-  select 'function', oid::regprocedure::text, proname::text from pg_proc as o
+  select 'function', oid::regprocedure::text, proname::text, tableoid, oid from pg_proc as o
   where pronamespace = ${OWN} and not ${isOwnedByExtension('pg_proc')}
   union all
-  select 'type', oid::regtype::text, typname::text from pg_type as o
+  select 'type', oid::regtype::text, typname::text, tableoid, oid from pg_type as o
   where typnamespace = ${OWN} and typtype = 'e' and not ${isOwnedByExtension('pg_type')}`;
 
 /**
@@ -202,20 +202,48 @@ export async function findObjects(db: Db, kind: ObjectKind): Promise<{ name: str
   const { rows } = await sql<{ name: string; signature: string }>`
     select plain as name, name as signature from (
       select 'table' as kind, oid::regclass::text as name, relname::text as plain from pg_class where relnamespace = ${OWN} and relkind = 'r'
-      union all ${otherObjects}) as object
+      union all select kind, name, plain from (${otherObjects}) as other) as object
     where kind = ${kind} order by name
   `.execute(db);
   return rows;
 }
 
-/** Returns the views, of any schema, that read tables of the current one: they are dropped with these. */
-export async function findDependentViews(db: Db): Promise<string[]> {
+/**
+ * Returns, by kind and name, what `dropEverything` would also drop or take a part of, by `cascade`: views of any schema, and in other
+ * schemas the functions, the types, and the tables with columns, defaults, constraints, triggers, policies or indexes that need an object
+ * of the current schema.
+ */
+export async function findDependents(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
-    select distinct v.oid::regclass::text as name
-    from pg_depend as d join pg_rewrite as r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
-      join pg_class as v on v.oid = r.ev_class and v.relkind in ('v', 'm')
-      join pg_class as t on d.refclassid = 'pg_class'::regclass and t.oid = d.refobjid and t.relkind = 'r'
-    where t.relnamespace = ${OWN} order by 1
+    with recursive dropped (class, id, part) as (
+      select tableoid, oid, 0 from pg_class where relnamespace = ${OWN} and relkind = 'r'
+      union select class, id, 0 from (${otherObjects}) as other
+      union
+      select d.classid, d.objid, d.objsubid from dropped join pg_depend as d
+        on d.refclassid = class and d.refobjid = id and (part = 0 or d.refobjsubid = part)
+    ), parts as (
+      select distinct class, id,
+        case class
+          when 'pg_class'::regclass then coalesce((select indrelid from pg_index where indexrelid = id), id)
+          when 'pg_attrdef'::regclass then (select adrelid from pg_attrdef where oid = id)
+          when 'pg_constraint'::regclass then (select conrelid from pg_constraint where oid = id)
+          when 'pg_trigger'::regclass then (select tgrelid from pg_trigger where oid = id)
+          when 'pg_policy'::regclass then (select polrelid from pg_policy where oid = id)
+          when 'pg_rewrite'::regclass then (select ev_class from pg_rewrite where oid = id)
+        end as relation
+      from dropped
+    )
+    select case when relkind in ('v', 'm') then 'view ' when relkind = 'c' then 'type ' when relkind = 'S' then 'sequence ' else 'table ' end
+        || c.oid::regclass as name
+      from parts join pg_class as c on c.oid = relation
+      where relkind <> 't' and not (relnamespace = ${OWN} and relkind in ('r', 'S'))
+    union
+    select 'function ' || oid::regprocedure from parts join pg_proc on class = 'pg_proc'::regclass and oid = id
+      where pronamespace <> ${OWN}
+    union
+    select 'type ' || oid::regtype from parts join pg_type on class = 'pg_type'::regclass and oid = id
+      where typtype in ('d', 'r')
+    order by 1
   `.execute(db);
   return rows.map(({ name }) => name);
 }

@@ -8,7 +8,7 @@ import {
   dropEverything,
   dropSchema,
   emptyTables,
-  findDependentViews,
+  findDependents,
   findObjects,
   findTables,
   moveEverything,
@@ -121,13 +121,13 @@ async function prepareTarget({ db, kind }: Session, replace: boolean): Promise<b
   if (foreign !== '')
     throw new TargetError(
       hasStore
-        ? `The database also has objects that are not of this version of Tipline and would be deleted (${foreign}): remove them, or use another database.`
+        ? `The database also has objects that are not of this version of Tipline and would be deleted or lose parts (${foreign}): remove them, or use another database.`
         : `The database has no store that could be replaced, but objects that are not of this version of Tipline (${foreign}): use another database, or restore without --replace.`,
     );
   return hasStore;
 }
 
-/** Returns, by kind and name, what would be deleted with the store though no migration has created it. */
+/** Returns, by kind and name, what would be deleted with the store, or lose a part, though no migration has created it. */
 async function findForeignObjects(db: Session['db']): Promise<string[]> {
   const foreign: string[] = [];
   for (const kind of ['table', 'sequence', 'function', 'type'] as const) {
@@ -135,5 +135,5 @@ async function findForeignObjects(db: Session['db']): Promise<string[]> {
     for (const { name, signature } of await findObjects(db, kind))
       if (!known.has(name) && !MIGRATION_TABLES.includes(name)) foreign.push(`${kind} ${signature}`);
   }
-  return [...foreign, ...(await findDependentViews(db)).map((name) => `view ${name}`)];
+  return [...foreign, ...(await findDependents(db))];
 }

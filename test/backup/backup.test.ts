@@ -296,6 +296,13 @@ describe.each(PLACES)('a schema that others use too, on %s', (name, newPlace) =>
       'function our_report(integer)',
     ],
     ["create type our_mood as enum ('calm')", 'type our_mood'],
+    [
+      'create function bi.report(severity) returns integer language sql as $$ select 1 $$',
+      'function bi.report(severity)',
+    ],
+    ['create table bi.copy as select severity from public.indicator', 'table bi.copy'],
+    ['create table bi.note (indicator uuid references public.indicator (id))', 'table bi.note'],
+    ['create domain bi.tlp as public.tlp', 'type bi.tlp'],
     ['create materialized view our_copy as select value from indicator', 'view our_copy'],
     ['create view our_view as select value from indicator', 'view our_view'],
     ['create schema ours create view other as select value from public.indicator', 'view ours.other'],
@@ -304,6 +311,7 @@ describe.each(PLACES)('a schema that others use too, on %s', (name, newPlace) =>
   it('is neither deleted by a restore nor part of a backup', async () => {
     const place = await newPlace();
     const store = await place.open();
+    await sql`create schema bi`.execute(store.db);
     for (const [statement] of FOREIGN) await sql.raw(statement).execute(store.db);
     const path = await place.read(store, (snapshot) => backUp(snapshot));
     await store.close();
@@ -315,7 +323,8 @@ describe.each(PLACES)('a schema that others use too, on %s', (name, newPlace) =>
         message: expect.stringContaining(names),
       });
       await place.withSession(({ db }) =>
-        sql`select our_report(1), 'calm'::our_mood from our_view, our_copy, ours.other`.execute(db),
+        sql`select our_report(1), 'calm'::our_mood, severity, bi.report('LOW')
+          from our_view, our_copy, ours.other, bi.copy`.execute(db),
       );
     }
     const other = await newPlace();
@@ -329,7 +338,7 @@ describe.each(PLACES)('a schema that others use too, on %s', (name, newPlace) =>
     const path = await place.read(store, (snapshot) => backUp(snapshot));
     await store.close();
     const other = await newPlace();
-    const ours = FOREIGN.filter(([statement]) => !/indicator|severity/.test(statement));
+    const ours = FOREIGN.filter(([statement]) => !/indicator|bi\./.test(statement));
     // Another program that uses pg-boss.
     const jobs = 'create schema pgboss create table job (id integer)';
     await other.withSession(async ({ db }) => {
