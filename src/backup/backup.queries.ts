@@ -268,6 +268,11 @@ export async function dropEverything(db: Db): Promise<void> {
   );
 }
 
+/** Drops tables of the current schema that are there. */
+export async function dropTables(db: Db, names: readonly string[]): Promise<void> {
+  await sql`drop table if exists ${sql.join(names.map((name) => sql.table(name)))}`.execute(db);
+}
+
 /** Moves everything in the current schema, which is then empty, to another one. */
 export async function moveEverything(db: Db, target: string): Promise<void> {
   await run(

@@ -7,6 +7,7 @@ import {
   currentSchema,
   dropEverything,
   dropSchema,
+  dropTables,
   emptyTables,
   findDependents,
   findObjects,
@@ -66,6 +67,8 @@ export async function loadStore(
       if (options.beginsHistory) await beginHistory(db, options.now);
       await setSearchPath(db, [target]);
       if (await prepareTarget(session, options.replace)) await dropEverything(db);
+      // The tables of a first start that was interrupted before its migrations were committed.
+      else await dropTables(db, MIGRATION_TABLES);
       await setSearchPath(db, [BUILDING, target]);
       await moveEverything(db, target);
       await setSearchPath(db, [target]);

@@ -359,3 +359,35 @@ describe.each(PLACES)('a schema that others use too, on %s', (name, newPlace) =>
     await remaining();
   });
 });
+
+describe.each(PLACES.slice(1))('a restore into a database on %s', (_, newPlace) => {
+  let path: string;
+  beforeAll(async () => {
+    const source = await newPlace();
+    const harness = await harnessOn(source);
+    await harness.load(more('one', 3));
+    path = await source.read(harness, (snapshot) => backUp(snapshot));
+    await harness.close();
+  });
+  const prepare = (place: Place, ...statements: string[]) =>
+    place.withSession(async ({ db }) => {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    });
+  const count = (place: Place, table: string) =>
+    place.withSession(({ db }) =>
+      sql<{ count: number }>`select count(*)::integer as count from ${sql.table(table)}`
+        .execute(db)
+        .then(({ rows }) => Number(rows[0]?.count)),
+    );
+
+  it('succeeds after a first start that has only created the tables for migrations', async () => {
+    const place = await newPlace();
+    await prepare(
+      place,
+      'create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)',
+      'create table kysely_migration_lock (id varchar(255) primary key, is_locked integer not null default 0)',
+    );
+    await restore(path, place);
+    expect(await count(place, 'indicator')).toBe(3);
+  });
+});
