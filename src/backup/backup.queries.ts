@@ -165,11 +165,24 @@ export async function setSearchPath(db: Db, schemas: readonly string[]): Promise
   await sql`set search_path = ${sql.join(schemas.map((name) => sql.id(name)))}`.execute(db);
 }
 
-/** Creates an empty schema, whatever a killed command has left, and the extension that migrations would create in it. */
-export async function createSchema(db: Db, name: string, target: string): Promise<void> {
+/** The comment on schemas that `createSchema` has created. */
+const CREATED = 'Created by a restore of Tipline, and deleted by the next one';
+
+/**
+ * Creates an empty schema, also if a killed command has left it, and the extension that migrations would create in it.
+ * @returns false: there is one already that this function has not created, and nothing was done
+ */
+export async function createSchema(db: Db, name: string, target: string): Promise<boolean> {
+  const { rows } = await sql<{ comment: string | null }>`
+    select obj_description(oid, 'pg_namespace') as comment from pg_namespace where nspname = ${name}`.execute(
+    db,
+  );
+  if (rows.some(({ comment }) => comment !== CREATED)) return false;
   await dropSchema(db, name);
   await sql`create schema ${sql.id(name)}`.execute(db);
+  await sql`comment on schema ${sql.id(name)} is ${sql.lit(CREATED)}`.execute(db);
   await sql`create extension if not exists pg_trgm schema ${sql.id(target)}`.execute(db);
+  return true;
 }
 
 export async function dropSchema(db: Db, name: string): Promise<void> {

@@ -42,7 +42,8 @@ const BUILDING = 'tipline_restore';
 /**
  * Writes the rows of a snapshot into a database: the tables as they were at its last migration, the rows, and the later migrations. Until the
  * last commit, which makes all of it visible, the database keeps what it has; after an error it is as before.
- * @throws {TargetError} for a database that has tables already, or connections of other processes of Tipline
+ * @throws {TargetError} for a database that has a store already, connections of other processes of Tipline, or a schema with the name of
+ *   the one in which the store is built
  */
 export async function loadStore(
   session: Session,
@@ -51,10 +52,15 @@ export async function loadStore(
 ): Promise<void> {
   const { db } = session;
   const target = await currentSchema(db);
+  if (target === BUILDING)
+    throw new TargetError(`The schema ${BUILDING} is only for restores: set another search path.`);
   await prepareTarget(session, options.replace);
   // Committed first: a value that was added to an enumerated type can only be used afterwards (PostgreSQL's manual, ALTER TYPE).
   await within(session, BEGIN, async () => {
-    await createSchema(db, BUILDING, target);
+    if (!(await createSchema(db, BUILDING, target)))
+      throw new TargetError(
+        `A restore needs the schema ${BUILDING}, which the database has and no restore has created: rename it. If it was left by an interrupted restore of an earlier version, delete it: drop schema ${BUILDING} cascade`,
+      );
     await setSearchPath(db, [BUILDING, target]);
     await migrateWithin(db, BUILDING, snapshot.manifest.schema);
   });

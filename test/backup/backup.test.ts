@@ -390,4 +390,31 @@ describe.each(PLACES.slice(1))('a restore into a database on %s', (_, newPlace) 
     await restore(path, place);
     expect(await count(place, 'indicator')).toBe(3);
   });
+
+  it('leaves a schema alone that has the name of its own and that it has not created', async () => {
+    const place = await newPlace();
+    await prepare(place, 'create schema tipline_restore create table ours (id integer)');
+    await expect(restore(path, place)).rejects.toMatchObject({
+      name: 'TargetError',
+      message: expect.stringContaining('drop schema tipline_restore cascade'),
+    });
+    expect(await count(place, 'tipline_restore.ours')).toBe(0);
+    await prepare(place, 'drop schema tipline_restore cascade');
+    await restore(path, place);
+    expect(await count(place, 'indicator')).toBe(3);
+  });
+
+  it('refuses a target schema with the name of its own', async () => {
+    const place = await newPlace();
+    await prepare(
+      place,
+      'create schema tipline_restore create table ours (id integer)',
+      "do $$ begin execute format('alter database %I set search_path = tipline_restore', current_database()); end $$",
+    );
+    await expect(restore(path, place)).rejects.toMatchObject({
+      name: 'TargetError',
+      message: expect.stringContaining('is only for restores'),
+    });
+    expect(await count(place, 'ours')).toBe(0);
+  });
 });
