@@ -185,6 +185,15 @@ export async function createSchema(db: Db, name: string, target: string): Promis
   return true;
 }
 
+/** Returns the schema of the extension that migrations use. */
+export async function extensionSchema(db: Db): Promise<string> {
+  const { rows } = await sql<{ name: string }>`
+    select nspname as name from pg_extension join pg_namespace as n on n.oid = extnamespace where extname = 'pg_trgm'`.execute(
+    db,
+  );
+  return rows[0]?.name ?? 'public';
+}
+
 export async function dropSchema(db: Db, name: string): Promise<void> {
   await sql`drop schema if exists ${sql.id(name)} cascade`.execute(db);
 }

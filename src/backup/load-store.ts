@@ -9,6 +9,7 @@ import {
   dropSchema,
   dropTables,
   emptyTables,
+  extensionSchema,
   findDependents,
   findObjects,
   findTables,
@@ -56,13 +57,16 @@ export async function loadStore(
     throw new TargetError(`The schema ${BUILDING} is only for restores: set another search path.`);
   await prepareTarget(session, options.replace);
   // Committed first: a value that was added to an enumerated type can only be used afterwards (PostgreSQL's manual, ALTER TYPE).
-  await within(session, BEGIN, async () => {
+  const path = await within(session, BEGIN, async () => {
     if (!(await createSchema(db, BUILDING, target)))
       throw new TargetError(
         `A restore needs the schema ${BUILDING}, which the database has and no restore has created: rename it. If it was left by an interrupted restore of an earlier version, delete it: drop schema ${BUILDING} cascade`,
       );
-    await setSearchPath(db, [BUILDING, target]);
+    // The extension may be in another schema than the store.
+    const schemas = [BUILDING, target, await extensionSchema(db)];
+    await setSearchPath(db, schemas);
     await migrateWithin(db, BUILDING, snapshot.manifest.schema);
+    return schemas;
   });
   try {
     await within(session, BEGIN, async () => {
@@ -75,7 +79,7 @@ export async function loadStore(
       if (await prepareTarget(session, options.replace)) await dropEverything(db);
       // The tables of a first start that was interrupted before its migrations were committed.
       else await dropTables(db, MIGRATION_TABLES);
-      await setSearchPath(db, [BUILDING, target]);
+      await setSearchPath(db, path);
       await moveEverything(db, target);
       await setSearchPath(db, [target]);
     });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DERIVED_TABLES } from '../../src/backup/manifest.ts';
 import { moveStore } from '../../src/backup/move-store.ts';
 import { openBackup } from '../../src/backup/read-backup.ts';
-import { type StoreSnapshot, writeBackup } from '../../src/backup/write-backup.ts';
+import { type StoreSnapshot, withStoreSnapshot, writeBackup } from '../../src/backup/write-backup.ts';
 import type { Db } from '../../src/db/database.ts';
 import { MIGRATION_TABLES, migrate } from '../../src/db/migrate.ts';
 import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
@@ -14,7 +14,7 @@ import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { totpAt } from '../support/totp.ts';
 import { changesAfter, DOMAINS, type Filled, fill, lastCursor, responses, sids } from './filled.ts';
-import { file, PLACES, type Place, SECRET } from './places.ts';
+import { file, PLACES, type Place, SECRET, TAKEN } from './places.ts';
 
 const PASSPHRASE = 'a passphrase of the tests';
 const noPassphrase = () => Promise.reject(new Error('it is not encrypted'));
@@ -416,5 +416,22 @@ describe.each(PLACES.slice(1))('a restore into a database on %s', (_, newPlace) 
       message: expect.stringContaining('is only for restores'),
     });
     expect(await count(place, 'ours')).toBe(0);
+  });
+
+  it('finds the extension pg_trgm in another schema than that of the store', async () => {
+    const place = await newPlace();
+    await prepare(
+      place,
+      'create extension pg_trgm schema public',
+      'create schema app',
+      "do $$ begin execute format('alter database %I set search_path = app, public', current_database()); end $$",
+    );
+    await restore(path, place);
+    expect(await count(place, 'app.indicator')).toBe(3);
+    const again = await place.withSession((session) =>
+      withStoreSnapshot(session, TAKEN, (snapshot) => backUp(snapshot)),
+    );
+    await restore(again, place, true);
+    expect(await count(place, 'app.indicator')).toBe(3);
   });
 });

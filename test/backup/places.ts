@@ -34,7 +34,7 @@ export interface Place {
 
 export const SECRET = 'a secret of the tests, long enough';
 /** The time of snapshots. */
-const TAKEN = { secret: SECRET, now: new Date('2026-06-01T13:00:00.000Z') };
+export const TAKEN = { secret: SECRET, now: new Date('2026-06-01T13:00:00.000Z') };
 
 async function embedded(): Promise<Place> {
   const directory = temporaryDirectory();
