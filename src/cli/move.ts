@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { moveStore } from '../backup/move-store.ts';
+import { findSecret, MIN_SECRET, secretPath } from '../backup/secret-file.ts';
 import { readConfig } from '../config/config.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { cliActor } from './actor.ts';
@@ -25,10 +26,18 @@ export function moveCommand(): Command {
       requireStore({ ...config, databaseUrl: undefined });
       process.stderr.write(`Store: ${from}\n`);
       const toName = storeName({ ...config, databaseUrl: url });
+      const secret = await describeSecret(config.secret, from);
       const { indicators, revision } = await moveStore({ from, to: url, toName, by: cliActor() });
-      const secret = config.secret === undefined ? `the content of ${from}/secret` : 'what it is now';
       print(`Moved ${indicators} indicators at revision ${revision} to ${toName}.`);
       print(`Start servers with DATABASE_URL set to it, and TIPLINE_SECRET to ${secret}.`);
       print(`${from} is kept, but not opened any more. Delete its pgdata once the new store is in use.`);
     });
+}
+
+/** Returns which secret the servers of the moved store need. */
+async function describeSecret(set: string | undefined, dataDirectory: string): Promise<string> {
+  if (set !== undefined) return 'what it is now';
+  return (await findSecret(dataDirectory)) === null
+    ? `any random text of at least ${MIN_SECRET} characters, as the store has no secret yet`
+    : `the content of ${secretPath(dataDirectory)}`;
 }

@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { flush } from './flush.ts';
 
 /**
  * The mark of a store that was moved to another database, and must not go on with the same history. A file in the data directory, beside
@@ -7,9 +8,10 @@ import { join } from 'node:path';
  */
 const FILE = 'moved';
 
-/** @param to the other database, without user name and password */
+/** Returns once the mark is on the disk. @param to the other database, without user name and password */
 export async function markMoved(dataDirectory: string, to: string, now: Date): Promise<void> {
-  await writeFile(join(dataDirectory, FILE), `${to}\n${now.toISOString()}\n`, { mode: 0o600 });
+  await writeFile(join(dataDirectory, FILE), `${to}\n${now.toISOString()}\n`, { mode: 0o600, flush: true });
+  flush(dataDirectory);
 }
 
 export async function unmarkMoved(dataDirectory: string): Promise<void> {
