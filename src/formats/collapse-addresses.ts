@@ -42,6 +42,16 @@ export function addressCollapser() {
   };
   return {
     /**
+     * Returns whether a block without these parts adds no more than so many blocks to those that have been returned,
+     * with those not returned yet.
+     */
+    fits(value: string, parts: readonly string[], room: number): boolean {
+      const range = rangeOf(value);
+      if (divided !== null && isWithin(range, divided)) return true;
+      const open = run === null ? 0 : written(run).length;
+      return open + restOf(range, parts).flatMap((rest) => blocksOf(rest)).length <= room;
+    },
+    /**
      * Adds an address or a block.
      * @param parts parts of the block to leave out
      * @returns the blocks that it completes, if any
@@ -52,7 +62,7 @@ export function addressCollapser() {
       if (parts.length === 0) return append(range.first, range.last, value);
       divided = range;
       leftOut += parts.length;
-      return withoutParts(range, parts.map(rangeOf)).flatMap(({ first, last }) => append(first, last, null));
+      return restOf(range, parts).flatMap(({ first, last }) => append(first, last, null));
     },
     /** Returns how many parts have been left out. */
     leftOut: () => leftOut,
@@ -63,6 +73,10 @@ export function addressCollapser() {
       return rest;
     },
   };
+}
+
+function restOf(range: AddressRange, parts: readonly string[]): AddressRange[] {
+  return withoutParts(range, parts.map(rangeOf));
 }
 
 function written(run: Run): string[] {

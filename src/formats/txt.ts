@@ -35,8 +35,8 @@ export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
     order: LIST_STYLES[list.style].rejectsNested ? 'host' : 'address',
     columns,
     reads: {},
-    async *write(batches, _info, skipped) {
-      const writer = listWriter(list, skipped);
+    async *write(batches, { rows }, skipped) {
+      const writer = listWriter(list, rows, skipped);
       yield writer.begin();
       for await (const batch of batches) {
         const text = batch.map(writer.linesOf).join('');
@@ -45,7 +45,8 @@ export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
       yield writer.end();
     },
     ...(list.style === 'plain' && {
-      writeCopied: (pieces, toRow, _info, skipped) => plainFromCopy(list, skipped, pieces, toRow),
+      writeCopied: (pieces, toRow, { rows }, skipped) =>
+        plainFromCopy(listWriter(list, rows, skipped), pieces, toRow),
     }),
   };
 }
@@ -63,6 +64,8 @@ export const txt: FormatEntry = {
 function notCollapsed() {
   let leftOut = 0;
   return {
+    fits: (value: string, whitelistedParts: readonly string[], room: number) =>
+      listedBlocks({ value, whitelistedParts }, { addParts: () => {} }).length <= room,
     add: (value: string, whitelistedParts: readonly string[] = []) =>
       listedBlocks({ value, whitelistedParts }, { addParts: (count) => (leftOut += count) }),
     end: (): string[] => [],
@@ -70,8 +73,11 @@ function notCollapsed() {
   };
 }
 
-/** Returns a writer that takes rows in the format's order, one after the other. */
-function listWriter(options: ListOptions, skipped: Skipped) {
+/**
+ * Returns a writer that takes rows in the format's order, one after the other.
+ * @param rows how many follow
+ */
+function listWriter(options: ListOptions, rows: number, skipped: Skipped) {
   const { style, kind, collapse, maxLines } = options;
   const { header, footer, lines, blockLines, networks, comments, rejectsNested, rejectsRepeated } =
     LIST_STYLES[style];
@@ -80,7 +86,10 @@ function listWriter(options: ListOptions, skipped: Skipped) {
   let isBetweenAddresses = true;
   let room = maxLines ?? Number.POSITIVE_INFINITY;
   let isCut = false;
-  /** A network that is whitelisted in part may need more lines than the limit allows. */
+  let rowsToCome = rows;
+  /** How many lines a network of several may have: it must not displace later rows, which may have a higher confidence. */
+  const roomForParts = () => room - rowsToCome;
+  /** Joined networks may be wider than a line can have, and then need more lines than there are indicators. */
   const withinLimit = (all: string[]) => {
     const listed = rejectsRepeated && !collapse ? all.filter(isFirst) : all;
     if (listed.length > room && !isCut) skipped.add('limit');
@@ -100,6 +109,7 @@ function listWriter(options: ListOptions, skipped: Skipped) {
   /** Whether a network has been written, which may contain later addresses. */
   let hasNetworks = false;
   const linesOf = (row: ExportIndicator) => {
+    const { parts } = skipped;
     const written = lines(row, options, skipped);
     if ('skipped' in written) {
       skipped.add(written.skipped);
@@ -116,8 +126,9 @@ function listWriter(options: ListOptions, skipped: Skipped) {
       covering = others.find((line) => line.startsWith('.')) ?? covering;
     }
     // A name that is listed with the names below it needs both lines.
-    if (others.length > room) {
+    if (others.length > (others.length > 1 && isAddress(row) ? roomForParts() : room)) {
       skipped.add('limit');
+      skipped.parts = parts;
       return [];
     }
     room -= others.length;
@@ -126,12 +137,25 @@ function listWriter(options: ListOptions, skipped: Skipped) {
   return {
     /** Returns whether more addresses may follow, or some are still to be written. */
     isBetweenAddresses: () => isBetweenAddresses,
-    addressLines: (address: string) => text(withinLimit(collapser.add(address))),
+    addressLines(address: string): string {
+      rowsToCome -= 1;
+      return text(withinLimit(collapser.add(address)));
+    },
     begin: () => text(header ? [header(kind)] : []),
     linesOf(row: ExportIndicator): string {
+      rowsToCome -= 1;
       isBetweenAddresses = isAddress(row);
       if (isBetweenAddresses && networks) {
-        const listed = collapser.add(row.value, row.whitelistedParts);
+        const { value, whitelistedParts } = row;
+        if (
+          maxLines !== null &&
+          whitelistedParts.length > 0 &&
+          !collapser.fits(value, whitelistedParts, roomForParts())
+        ) {
+          skipped.add('limit');
+          return '';
+        }
+        const listed = collapser.add(value, whitelistedParts);
         skipped.parts = collapser.leftOut();
         return text(withinLimit(listed));
       }
@@ -145,12 +169,10 @@ function listWriter(options: ListOptions, skipped: Skipped) {
 }
 
 async function* plainFromCopy(
-  list: ListOptions,
-  skipped: Skipped,
+  writer: ReturnType<typeof listWriter>,
   pieces: AsyncIterable<CopiedRows>,
   toRow: (line: string) => ExportIndicator,
 ) {
-  const writer = listWriter(list, skipped);
   yield* copiedRows(pieces, valueFromCopy(writer), (row) => writer.linesOf(toRow(row)));
   yield writer.end();
 }

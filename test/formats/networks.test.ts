@@ -78,11 +78,52 @@ describe('a list', () => {
     expect(await linesOf('wazuh', rows)).toEqual([0, 1, 2, 3].map((last) => `10.0.0.${last}:medium`));
   });
 
-  it('with a limit has no more lines than that', async () => {
+  it.each([
+    ['paloalto', {}],
+    ['paloalto', { collapse: 'off' }],
+    ['ipset', {}],
+    ['ipset', { collapse: 'off' }],
+    ['splunk', {}],
+  ] as const)(
+    'of style %s with %o and a limit leaves out a divided network that would displace others',
+    async (style, given) => {
+      const first = exportIndicator(4, 'IPV4', '10.0.0.0/8', {
+        confidence: 10,
+        whitelistedParts: ['10.1.2.3'],
+      });
+      const others = [1, 3, 5, 7].map((last) =>
+        exportIndicator(4 + last, 'IPV4', `203.0.113.${last}`, { confidence: 99 }),
+      );
+      const skipped = new Skipped();
+      const text = await written(list(style, { ...given, limit: 5 }), [first, ...others], {}, 3, skipped);
+      for (const { value } of others) expect(text).toContain(value);
+      expect(text).not.toContain('10.');
+      expect([skipped.counts, skipped.parts]).toEqual([{ limit: 1 }, 0]);
+    },
+  );
+
+  it.each([
+    [8, REST.length + 1, {}],
+    [7, 1, { limit: 1 }],
+  ])(
+    'with a limit of %i has %i lines: a divided network is complete or absent',
+    async (limit, lines, counts) => {
+      const skipped = new Skipped();
+      const text = await written(list('paloalto', { limit }), [partial, whole], {}, 3, skipped);
+      expect(text.split('\n').filter(Boolean)).toHaveLength(lines);
+      expect(skipped.counts).toEqual(counts);
+    },
+  );
+
+  it('with a limit counts each network that it leaves out, and lists what is within it', async () => {
+    const rows = [
+      partial,
+      exportIndicator(4, 'IPV4', '198.51.100.9'),
+      exportIndicator(5, 'IPV4', '203.0.113.0/24', { whitelistedParts: ['203.0.113.77'] }),
+    ];
     const skipped = new Skipped();
-    const text = await written(list('paloalto', { limit: 5 }), [partial, whole], {}, 3, skipped);
-    expect(text.split('\n').filter(Boolean)).toHaveLength(5);
-    expect(skipped.counts).toEqual({ limit: 1 });
+    expect(await written(list('plain', { limit: 3 }), rows, {}, 3, skipped)).toBe('198.51.100.9\n');
+    expect(skipped.counts).toEqual({ limit: 2 });
   });
 
   it('counts parts once, of nested networks and of those that it leaves out', async () => {
