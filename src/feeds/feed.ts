@@ -167,6 +167,15 @@ export function exportProblem(definition: Pick<FeedDefinition, 'slug' | 'format'
   }
 }
 
+/** Returns why a feed cannot have these bounds, for a person; null: it can. */
+export function guardProblem({ query, minEntries }: Pick<Feed, 'query' | 'minEntries'>): string | null {
+  const { limit } = readQuery(query).options;
+  // Such a feed would be under its bound for ever: nothing would be delisted any more.
+  return limit !== undefined && minEntries !== null && minEntries > limit
+    ? `minEntries must not be above the limit of the feed, ${limit}.`
+    : null;
+}
+
 /** Returns the format with this name, of a row that may have been written by a later version. */
 export function formatNamed(name: string): FormatName {
   const found = FORMAT_NAMES.find((format) => format === name);

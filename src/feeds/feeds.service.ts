@@ -9,6 +9,7 @@ import {
   type Feed,
   type FeedDefinition,
   type FeedGuard,
+  guardProblem,
   slugProblem,
 } from './feed.ts';
 import { forgetDayCounts, forgetHolds } from './feed-guards.queries.ts';
@@ -44,9 +45,10 @@ export async function createFeed(
   definition: FeedDefinition & Partial<FeedGuard>,
   by: AuditActor,
 ): Promise<Feed> {
-  const problem = slugProblem(definition.slug) ?? exportProblem(definition);
-  if (problem !== null) throw new InvalidFeedError(problem);
   const guard = { minEntries: definition.minEntries ?? null, minShare: definition.minShare ?? null };
+  const problem =
+    slugProblem(definition.slug) ?? exportProblem(definition) ?? guardProblem({ ...definition, ...guard });
+  if (problem !== null) throw new InvalidFeedError(problem);
   const own = { id: randomUUID(), createdAt: by.now, createdBy: by.who, changedAt: by.now };
   const feed = { ...definition, ...guard, ...own };
   await db.transaction().execute(async (trx) => {
@@ -81,7 +83,7 @@ export async function changeFeed(
     // Each change has another time, also two in a millisecond or by nodes whose clocks differ.
     const changedAt = new Date(Math.max(by.now.getTime(), before.changedAt.getTime() + 1));
     const after = { ...before, ...change, changedAt };
-    const problem = exportProblem(after);
+    const problem = exportProblem(after) ?? guardProblem(after);
     if (problem !== null) throw new InvalidFeedError(problem);
     await updateFeed(trx, after);
     if (after.minEntries === null && after.minShare === null) await forgetHolds(trx, after.id);

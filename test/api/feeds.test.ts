@@ -261,6 +261,17 @@ onEveryEngine((engine) => {
     ]);
   });
 
+  it('a feed has no bound above its limit', async () => {
+    const problem = 'minEntries must not be above the limit of the feed, 100.';
+    const limited = { ...EDGE, slug: 'limited', query: `${EDGE.query}&limit=100` };
+    await expect(createFeed(harness.db, { ...limited, minEntries: 101 }, BY)).rejects.toThrow(problem);
+    await createFeed(harness.db, { ...limited, minEntries: 100 }, BY);
+    await expect(changeFeed(harness.db, 'limited', { minEntries: 101 }, BY)).rejects.toThrow(problem);
+    await changeFeed(harness.db, 'edge', { minEntries: 101 }, BY);
+    await expect(changeFeed(harness.db, 'edge', { query: limited.query }, BY)).rejects.toThrow(problem);
+    await changeFeed(harness.db, 'edge', { query: limited.query, minEntries: 100 }, BY);
+  });
+
   it('a list has no feeds above the TLP ceiling of the key', async () => {
     await createFeed(harness.db, { ...EDGE, slug: 'secret', query: 'tag=secret', tlpCeiling: 'RED' }, BY);
     const slugs = async (key?: string) =>

@@ -76,6 +76,12 @@ onEveryEngine((engine) => {
       ['a name of blanks', { ...EDGE, slug: 'b', name: ' \t' }, 400, /^name: must not be blank/],
       ['a minimum of no entries', { ...EDGE, slug: 'b', minEntries: 0 }, 400, /minEntries/],
       ['a part of an entry', { ...EDGE, slug: 'b', minEntries: 1.5 }, 400, /minEntries/],
+      [
+        'a minimum above the limit',
+        { ...EDGE, slug: 'b', query: 'limit=4', minEntries: 5 },
+        400,
+        /limit of the feed, 4\.$/,
+      ],
       ['a share of nothing', { ...EDGE, slug: 'b', minShare: 0 }, 400, /minShare/],
       ['a share above all', { ...EDGE, slug: 'b', minShare: 101 }, 400, /minShare/],
     ])('are not made with %s', async (_, body, status, message) => {
