@@ -1,6 +1,6 @@
 import { detectType } from '../model/detect-type.ts';
 import { ALLOWED_VALUE_COLUMNS, areDottedNames, type CsvColumns, readHeader } from './csv-columns.ts';
-import { splitLine } from './csv-rows.ts';
+import { splitFirstRow, splitLine } from './csv-rows.ts';
 import { isTypeWord, normalizeNamed } from './csv-types.ts';
 import { parseDate } from './dates.ts';
 import { UnreadableInput } from './importer.ts';
@@ -52,16 +52,18 @@ export interface FirstRow {
  */
 export function readFirstRow(head: string, delimiter?: string): FirstRow {
   // The last line may be cut by the end of the head.
-  const all = head.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
-  const stated = DELIMITER_LINE.exec(all[0] ?? '')?.[1];
+  const all = [...head.matchAll(/[^\r\n]+/g)].filter(([line]) => line.trim() !== '');
+  const stated = DELIMITER_LINE.exec(all[0]?.[0] ?? '')?.[1];
   const lines = stated === undefined ? all : all.slice(1);
-  const firstAt = lines.findIndex((line) => !line.startsWith('#'));
+  const firstAt = lines.findIndex(([line]) => !line.startsWith('#'));
   const first = lines[firstAt];
   if (first === undefined)
     throw new UnreadableInput('no data in the file: it is empty or holds comments only');
-  const divider = delimiter ?? stated ?? delimiterOf(first);
-  const cells = splitLine(first, divider);
-  const names = splitLine((lines[firstAt - 1] ?? '').replace(/^#+/, '').trim(), divider);
+  // In quotes the row may go on in the next lines.
+  const rest = head.slice(first.index);
+  const divider = delimiter ?? stated ?? delimiterOf(rest);
+  const cells = splitFirstRow(rest, divider);
+  const names = splitLine((lines[firstAt - 1]?.[0] ?? '').replace(/^#+/, '').trim(), divider);
   const isHeader = firstAt > 0 && names.length >= 3 && names.length === cells.length;
   return {
     delimiter: divider,
@@ -126,11 +128,11 @@ function indexesOf(cells: string[], fits: (cell: string) => boolean): number[] {
   return cells.flatMap((cell, index) => (fits(cell) ? [index] : []));
 }
 
-/** Returns the one of comma, semicolon and tab that splits the line into most cells; a comma if none does. */
-function delimiterOf(line: string): string {
+/** Returns the one of comma, semicolon and tab that splits the first row into most cells; a comma if none does. */
+function delimiterOf(text: string): string {
   const candidates = [',', ';', '\t'].map((delimiter) => ({
     delimiter,
-    width: splitLine(line, delimiter).length,
+    width: splitFirstRow(text, delimiter).length,
   }));
   return candidates.reduce((best, next) => (next.width > best.width ? next : best)).delimiter;
 }

@@ -206,12 +206,32 @@ export class CsvSplitter {
 
 /** Returns the cells of a line; a line with invalid quoting is one cell. */
 export function splitLine(line: string, delimiter: string): string[] {
+  const row = firstRow(line, delimiter);
+  return row === null || row.problem !== null ? [line.trim()] : row.cells;
+}
+
+/** Returns the cells of the first row; a row with invalid quoting is one cell, which is its first line. */
+export function splitFirstRow(text: string, delimiter: string): string[] {
+  const row = firstRow(text, delimiter);
+  return row === null || row.problem !== null
+    ? [
+        text
+          .split(/[\r\n]/, 1)
+          .join('')
+          .trim(),
+      ]
+    : row.cells;
+}
+
+/** Returns the first row that is not empty; null: there is none, or it does not end. */
+function firstRow(text: string, delimiter: string): CsvRow | null {
   const splitter = new CsvSplitter(delimiter);
   try {
-    const [row] = [...splitter.push(line), ...splitter.end()];
-    return row === undefined || row.problem !== null ? [line.trim()] : row.cells;
+    for (const row of splitter.push(text)) return row;
+    for (const row of splitter.end()) return row;
+    return null;
   } catch (error) {
-    if (error instanceof UnreadableInput) return [line.trim()];
+    if (error instanceof UnreadableInput) return null;
     throw error;
   }
 }

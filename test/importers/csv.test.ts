@@ -220,6 +220,19 @@ describe('a CSV file', () => {
     expect(ofKind(records, 'rejected')[0]?.where).toBe('line 4');
   });
 
+  it.each([
+    [['ip,"First seen', '(UTC)"', '192.0.2.1,2024-01-01']],
+    [['"First seen', '', '(UTC)";ip', '2024-01-01;192.0.2.1']],
+    [['sep=,', '# a comment', 'ip,"First seen', '# UTC"', '192.0.2.1,2024-01-01']],
+  ])('with a line break in a name %j', async (lines) => {
+    for (const end of ['\n', '\r\n']) {
+      const { records } = await run(lines.join(end));
+      expect(records).toMatchObject([
+        { kind: 'indicator', value: '192.0.2.1', firstSeen: new Date('2024-01-01') },
+      ]);
+    }
+  });
+
   it('with a BOM', async () => {
     expect(countByOutcome((await run('\ufeffip\n192.0.2.1')).records)).toEqual({ 'indicator IPV4': 1 });
   });
@@ -317,6 +330,7 @@ describe('a CSV file', () => {
     ['name,description', 'found: name, description'],
     [`${MD5},bf69bf49-4afd-532f-bacf-fb4e150fd2c4`, 'no usable column names'],
     ['# comment', 'comments only'],
+    ['name,"192.0.2.1\n192.0.2.2', 'found: name??192.0.2.1'],
     ['', 'empty'],
   ])('with the line %j is unreadable', async (line, message) => {
     expect((await run(line)).unreadable).toContain(message);
