@@ -51,8 +51,8 @@ export function omitAbsent<T extends object>(members: T): { [K in keyof T]?: Non
 /** Namespace of the ids of attributes that have none. Must never change. */
 export const ATTRIBUTE_NAMESPACE = '5d0b6c1e-3f4a-4c57-9a39-6f0a4c6f6f0e';
 
-/** MISP's types of attributes, and languages of STIX patterns. */
-const ATTRIBUTE_TYPE = /^[a-z0-9|_-]{1,64}$/i;
+/** MISP's types of attributes, one of which is `named pipe`, and languages of STIX patterns. */
+const ATTRIBUTE_TYPE = /^(?=.{1,64}$)[a-z0-9|_-]+(?: [a-z0-9|_-]+)*$/i;
 
 /** Returns whether a text is a type of attributes, or could be one of a later version of its standard. */
 export function isAttributeType(text: string): boolean {

@@ -134,7 +134,7 @@ describe('a MISP attribute', () => {
     expect((await indicatorsOf([], { Object: objects })).map(({ type }) => type)).toEqual(['MD5', 'SHA256']);
   });
 
-  it.each(['text', 'link', 'imphash', 'yara', 'ja3-fingerprint-md5', 'port'])(
+  it.each(['text', 'link', 'imphash', 'yara', 'ja3-fingerprint-md5', 'port', 'named pipe'])(
     'of type %s is an attribute of its report',
     async (type) => {
       const own = attribute(type, 'x', {
@@ -173,6 +173,8 @@ describe('a MISP attribute', () => {
     [attribute('text', ''), 'no value'],
     [attribute('text', 'x'.repeat(262_145)), 'value longer than 262144 characters'],
     [attribute('<b>', 'x'), 'type not supported: ?b?'],
+    [attribute('named  pipe', 'x'), 'type not supported: named  pipe'],
+    [attribute('a'.repeat(65), 'x'), `type not supported: ${'a'.repeat(64)}`],
   ])('like %j, of a type that no indicator has, is rejected with the reason', async (broken, reason) => {
     const rejected = ofKind(await recordsOf([broken]), 'rejected');
     expect(rejected).toMatchObject([{ of: 'attribute', reason }]);
