@@ -15,7 +15,7 @@ const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
 /**
- * Yields the lines of a file, whichever way they end (LF, CR LF), a part of the file at a time; with memory for one line. A line that is
+ * Yields the lines of a file, whichever way they end (LF, CR LF, CR), a part of the file at a time; with memory for one line. A line that is
  * longer than the cap is skipped without being kept.
  * @param maxBytes of one line
  * @throws {UnreadableInput} as `openText` does
@@ -39,12 +39,20 @@ export async function* readLines(input: ImportInput, maxBytes: number): AsyncGen
     size = 0;
     return line;
   };
+  /** The last byte was a carriage return, which ended a line: a line feed that follows belongs to it. */
+  let afterReturn = false;
   function* linesIn(chunk: Buffer) {
-    let from = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
+    let from = afterReturn && chunk[0] === LINE_FEED ? 1 : 0;
+    if (chunk.length > 0) afterReturn = chunk.at(-1) === RETURN;
+    // Each of the two is searched for only behind its last position: a file without one of them is searched once for it.
+    let feed = placeOf(chunk, LINE_FEED, from);
+    let back = placeOf(chunk, RETURN, from);
+    for (let end = Math.min(feed, back); end < chunk.length; end = Math.min(feed, back)) {
       add(chunk.subarray(from, end));
       yield take();
-      from = end + 1;
+      from = end === back && feed === back + 1 ? end + 2 : end + 1;
+      if (feed < from) feed = placeOf(chunk, LINE_FEED, from);
+      if (back < from) back = placeOf(chunk, RETURN, from);
     }
     // A copy: the rest of a line must not keep its chunk in memory.
     add(Buffer.from(chunk.subarray(from)));
@@ -53,9 +61,13 @@ export async function* readLines(input: ImportInput, maxBytes: number): AsyncGen
   if (size > 0) yield [take()];
 }
 
+/** Returns where a byte is next; the length of the chunk if it is not. */
+function placeOf(chunk: Buffer, byte: number, from: number): number {
+  const at = chunk.indexOf(byte, from);
+  return at < 0 ? chunk.length : at;
+}
+
 function toLine(bytes: Buffer, number: number, exceeded: number | null): Line {
   if (exceeded !== null) return { number, text: '', problem: `line longer than ${exceeded / 1024} KiB` };
-  const end = bytes.at(-1) === RETURN ? bytes.length - 1 : bytes.length;
-  const text = bytes.toString('utf8', 0, end);
-  return { number, text, problem: isUtf8(bytes) ? null : 'not valid UTF-8' };
+  return { number, text: bytes.toString('utf8'), problem: isUtf8(bytes) ? null : 'not valid UTF-8' };
 }

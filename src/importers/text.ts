@@ -10,6 +10,7 @@ import type { MappedType, TextOptions } from './maps.ts';
 import { addressType, indicatorRecord, rejectedRecord } from './record-fields.ts';
 
 const MAX_LINE = 64 * 1024;
+const LINE_END = /\r\n|\r|\n/;
 /** The number of lines of the head that decide whether a file is a list. */
 const JUDGED_LINES = 200;
 
@@ -27,7 +28,7 @@ export function textImporter({ type }: TextOptions = {}): Importer {
       if (jsonShape(head) !== null || head.includes('\u0000') || /\.(csv|tsv)(\.gz)?$/i.test(fileName))
         return false;
       // The last line may be cut by the end of the head.
-      const lines = head.split('\n', JUDGED_LINES * 50).map((line) => line.slice(0, MAX_LINE));
+      const lines = head.split(LINE_END, JUDGED_LINES * 50).map((line) => line.slice(0, MAX_LINE));
       const results = lines.flatMap((line) => readTextLine(line, type ?? null)).slice(0, JUDGED_LINES);
       const accepted = results.filter((result) => !('rejected' in result));
       return accepted.length > 0 && accepted.length * 2 >= results.length;

@@ -94,6 +94,22 @@ describe('a text list', () => {
     ]);
   });
 
+  it.each([1, 2, 3, 7, 65_536])('whose lines end in any way is read in chunks of %i', async (size) => {
+    const text = '# names\r192.0.2.1\r\rwhat\r\nbad.example.com\n\r192.0.2.2\r\n\r\n192.0.2.3\r';
+    expect(await linesOf(text, undefined, size)).toEqual([
+      'IPV4 192.0.2.1',
+      'line 4: type not recognized',
+      'DOMAIN bad.example.com',
+      'IPV4 192.0.2.2',
+      'IPV4 192.0.2.3',
+    ]);
+  });
+
+  it.each(['\n', '\r\n', '\r'])('is recognized with the line ending %j', async (end) => {
+    const head = ['# names', '192.0.2.1', 'bad.example.com'].join(end);
+    expect(textImporter().recognizes(head, 'list.txt')).toBe(true);
+  });
+
   it('rejects only the lines that are too long or not UTF-8', async () => {
     const bytes = Buffer.concat([
       Buffer.from(`${'a'.repeat(70_000)}\n192.0.2.1\n`),
