@@ -5,6 +5,9 @@ import { parseOperatorEntry } from '../../src/whitelist/matching/entry.ts';
 const NAMES = ['DOMAIN', 'URL', 'EMAIL'];
 const NETWORKS = ['IPV4', 'IPV6', 'URL'];
 
+const EXPRESSION = '/^https?:\\/\\/example\\.com\\//';
+const WILDCARD = `a URL with a wildcard: write an expression, such as ${EXPRESSION}, or give the type URL if the * belongs to it`;
+
 describe('parseOperatorEntry', () => {
   it.each([
     ['8.8.8.8', 'cidr', '8.8.8.8/32', NETWORKS],
@@ -37,6 +40,7 @@ describe('parseOperatorEntry', () => {
     ['Global\\Ours', 'MUTEX', { kind: 'string', entry: 'Global\\Ours', types: ['MUTEX'] }],
     ['/opt/ours/run', 'FILENAME', { kind: 'string', entry: '/opt/ours/run', types: ['FILENAME'] }],
     ['intranet.corp', 'DOMAIN', { kind: 'hostname', entry: 'intranet.corp', types: NAMES }],
+    ['http://other.com/a*b', 'URL', { kind: 'string', entry: 'http://other.com/a*b', types: ['URL'] }],
     ['::ffff:192.0.2.1', 'IPV6', { kind: 'cidr', entry: '192.0.2.1/32', types: NETWORKS }],
   ])('parses %s as a %s when the type is given', (text, type, entry) => {
     expect(parseOperatorEntry(text, type)).toEqual(entry);
@@ -58,8 +62,14 @@ describe('parseOperatorEntry', () => {
     ['/.*/', 'an expression that matches everything'],
     ['/(?=a)b/', 'an expression that RE2 cannot run'],
     ['=com', 'a single label, not a domain'],
+    ['other.com/*', WILDCARD],
+    ['https://other.com/a/*', WILDCARD],
   ])('rejects %j: %s', (text, rejected) => {
     expect(parseOperatorEntry(text)).toEqual({ rejected });
+  });
+
+  it('names an expression that it accepts in place of a URL with a wildcard', () => {
+    expect(parseOperatorEntry(EXPRESSION)).toMatchObject({ kind: 'regex', entry: EXPRESSION });
   });
 
   it('is idempotent', () => {

@@ -115,11 +115,21 @@ export function parseOperatorEntry(text: string, type?: IndicatorType): Result {
   if (plain.startsWith('*.')) return readNames(plain);
   if (isNetworkText(plain)) return readAddresses(plain);
   const detected = detectType(plain);
-  if (detected !== null) return readAs(detected, plain);
+  if (detected !== null) return isWildcardUrl(detected, plain) ? URL_WITH_WILDCARD : readAs(detected, plain);
   const name = readName(plain, 'itself and below');
   if ('rejected' in name ? name.rejected === PUBLIC_SUFFIX : isReservedName(name.name))
     return readNames(plain);
   return { rejected: 'neither a name nor a value whose type can be told' };
+}
+
+/** A URL is compared as a whole: a `*` in it is a character like any other, which is hardly what somebody means who typed it. */
+const URL_WITH_WILDCARD = {
+  rejected:
+    'a URL with a wildcard: write an expression, such as /^https?:\\/\\/example\\.com\\//, or give the type URL if the * belongs to it',
+};
+
+function isWildcardUrl(type: IndicatorType, text: string): boolean {
+  return type === 'URL' && text.includes('*');
 }
 
 function readAs(type: IndicatorType, text: string): Result {
