@@ -1,6 +1,6 @@
 import type { MispObject } from '../model/source-record.ts';
 import type { Tlp } from '../model/vocabulary.ts';
-import { mostRestrictive, tlpOfTag } from './markings.ts';
+import { splitMarkings } from './markings.ts';
 import {
   type Fields,
   field,
@@ -72,10 +72,11 @@ export function mispTags(record: Fields): MispTags {
   const names = list
     .map((tag) => textOf(isObject(tag) ? field(tag, 'name') : tag))
     .filter((name) => name !== null);
+  const { tlp, tags } = splitMarkings(null, names);
   const isGalaxy = (name: string) => /^misp-galaxy:/i.test(name);
   return {
-    tlp: mostRestrictive(names.map(tlpOfTag)),
-    plain: tagsOf(names.filter((name) => !isGalaxy(name) && tlpOfTag(name) === null)),
+    tlp,
+    plain: tagsOf(tags.filter((name) => !isGalaxy(name))),
     galaxy: tagsOf(names.filter(isGalaxy)),
   };
 }

@@ -32,7 +32,7 @@ const MAX_MARKINGS = 100;
 export interface StixDefinitions {
   /** Remembers a marking definition or an identity. */
   add(object: Fields): void;
-  /** The narrowest of an object's own and granular markings; null: none, or statements only. */
+  /** The narrowest of an object's own and granular markings and its labels; null: none, or statements only. */
   tlpOf(object: Fields): Promise<Tlp | null>;
   /**
    * The names of those who created the object, without that of an identity for fewer people than the object.

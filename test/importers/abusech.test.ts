@@ -31,6 +31,11 @@ const THREATFOX_INDICATOR = {
 };
 
 describe('ThreatFox', () => {
+  it('has a tag that is a marking as its TLP', async () => {
+    const [record] = await recordsOf('threatfox', { 7: [{ ...THREATFOX, tags: 'c2,TLP:AMBER' }] });
+    expect(record).toMatchObject({ tlp: 'AMBER', tags: ['c2', 'Vidar', 'botnet_cc'] });
+  });
+
   it('reads its export', async () => {
     expect(await recordsOf('threatfox', { 7: [THREATFOX], 8: [] })).toEqual([
       expect.objectContaining(THREATFOX_INDICATOR),

@@ -89,6 +89,15 @@ describe('a mapped JSON file', () => {
   const record = { ioc: 'bad.example.com' };
   const one = (type: unknown, value: unknown) => ({ type, value });
 
+  it.each([
+    ['GREEN', ['botnet', 'tlp:red']],
+    ['RED', 'botnet,tlp:clear'],
+  ])('has the most restrictive marking of its TLP %s and its tags %j', async (tlp, tags) => {
+    const map = { records: 'items', values, tlp: 'tlp', tags: ['tags'] };
+    const { records } = await runJson(map, { items: [{ ...record, tlp, tags }] });
+    expect(records).toMatchObject([{ tlp: 'RED', tags: ['botnet'] }]);
+  });
+
   it('is read according to its map', async () => {
     const map = {
       records: 'data.items',

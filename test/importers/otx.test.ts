@@ -24,6 +24,12 @@ const withIndicators = (...indicators: unknown[]) => run({ results: [{ ...PULSE,
 const REPORT_ID = 'otx-pulse--55b13b6ab45ff52d687ccc3c';
 
 describe('an OTX pulse', () => {
+  it('has the more restrictive one of its TLP and a tag that is a marking', async () => {
+    const { records } = await run({ results: [{ ...PULSE, tags: ['phishing', 'tlp:red'] }], next: null });
+    expect(ofKind(records, 'report')).toMatchObject([{ tlp: 'RED', tags: ['phishing'] }]);
+    expect(ofKind(records, 'indicator')).toMatchObject([{ tlp: 'RED', tags: ['phishing'] }]);
+  });
+
   it('becomes a report', async () => {
     const { records } = await run({ results: [PULSE], next: null });
     expect(ofKind(records, 'report')).toEqual([
