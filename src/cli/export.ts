@@ -236,7 +236,9 @@ function report(snapshot: Snapshot, skipped: Skipped): void {
   const without = left.length > 0 ? ` Skipped: ${left.join(', ')}.` : '';
   const beyond = limit === undefined ? '' : ` Beyond the limit: ${limit}.`;
   const parts =
-    skipped.parts > 0 ? ` Left out of listed networks, because they are whitelisted: ${skipped.parts}.` : '';
+    skipped.parts > 0
+      ? ` Left out of listed networks and domains, because they are whitelisted: ${skipped.parts}.`
+      : '';
   process.stderr.write(`${rows} indicators written.${without}${beyond}${parts}\n`);
 }
 

@@ -3,7 +3,7 @@ import { copiedFields, copyOut } from '../db/copy-out.ts';
 import type { Db } from '../db/database.ts';
 import { type Principal, visible } from '../db/visibility.ts';
 import type { ExportIndicator, ExportShape, Grouping } from '../formats/format.ts';
-import { matching, sortedBy } from '../indicators/read/indicators.queries.ts';
+import { isRestrictedPart, matching, sortedBy } from '../indicators/read/indicators.queries.ts';
 import { ROW_HASH } from '../indicators/read/summaries.queries.ts';
 import type { CopiedRows } from '../model/copied-rows.ts';
 import { BLOCK_SIZE, groupSid } from '../model/identity.ts';
@@ -54,6 +54,7 @@ export async function countMatching(db: Db, { principal, filters }: Selection): 
 function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
   const rows = rowQuery(db, selection, format, asText);
   const { limit } = selection;
+  const isAddress = sql<boolean>`indicator.type in ('IPV4', 'IPV6')`;
   if (format.order === 'list')
     return [
       rows
@@ -62,16 +63,18 @@ function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: b
         .orderBy('indicator.id'),
     ];
   if (format.order === 'host')
-    // With a dot at its end, a reversed name is the beginning of those below it and of no others.
     return [
-      rows.orderBy(sql`(indicator_host_reversed(indicator.type, indicator.normalized) || '.') collate "C"`),
-    ];
+      rows.where(isAddress).orderBy('indicator.number'),
+      // With a dot at its end, a reversed name is the beginning of those below it and of no others.
+      rows
+        .where(sql<boolean>`indicator.type = 'DOMAIN'`)
+        .orderBy(sql`(indicator_host_reversed(indicator.type, indicator.normalized) || '.') collate "C"`),
+    ].slice(format.types.some((type) => type !== 'DOMAIN') ? 0 : 1);
   if (format.order === 'number') return [rows.orderBy('indicator.number')];
   if (format.order === 'type')
     return format.types.map((type) =>
       rows.where(sql<boolean>`indicator.type = ${type}`).orderBy('indicator.number'),
     );
-  const isAddress = sql<boolean>`indicator.type in ('IPV4', 'IPV6')`;
   return [
     rows.where(isAddress).orderBy(sql`indicator.value::inet`),
     rows
@@ -121,7 +124,11 @@ function columnsOf(principal: Principal): Record<Exclude<Column, 'group'>, RawBu
     modifiedAt: sql`coalesce(indicator.modified_at, indicator.created_at)`,
     forDetection: sql`for_detection`,
     ofCertificate: sql`of_certificate`,
-    whitelistedParts: sql`coalesce(array_to_string(whitelisted_parts, ' '), '')`,
+    // Exceptions would disclose a restricted name: then none of the names below are listed.
+    whitelistedParts: sql`case when whitelisted_parts is null then ''
+      when indicator.type = 'DOMAIN' and exists (select from unnest(whitelisted_parts) as part where ${isRestrictedPart(principal)})
+      then '*.' || indicator.value
+      else array_to_string(whitelisted_parts, ' ') end`,
     externalIds: sql`coalesce((select array_agg(e.external_id order by e.external_id collate "C")
       from external_id as e where e.entity_id = indicator.id), '{}')`,
     records: sql`case when indicator.has_records then coalesce((

@@ -8,6 +8,8 @@ import {
   VALUES,
   WITH_HASHES,
 } from './list-style.ts';
+import { exceptionsBelow, includesNamesBelow } from './listed-names.ts';
+import type { Skipped } from './skipped.ts';
 import { isPublicSuffix } from './url-parts.ts';
 
 /** For lists of addresses and networks alone. */
@@ -99,14 +101,30 @@ export const FILE_STYLES = {
   hosts: { ...NAMES, lines: ({ value }) => [`0.0.0.0 ${value}`] },
   /**
    * A file for dnsmasq's `--servers-file`, which takes `server=` only and is read again on SIGHUP. A domain without a
-   * server is never forwarded: the answer for it and all names below it is NXDOMAIN.
+   * server is never forwarded: the answer for it and all names below it is NXDOMAIN. `#` stands for the standard servers.
    */
-  dnsmasq: { ...NAMES, lines: ({ value }) => namesBelow(value, `server=/${value}/`), extension: 'conf' },
+  dnsmasq: {
+    ...NAMES,
+    lines: (row, _, skipped) =>
+      namesBelow(
+        row,
+        (name) => `server=/${name}/`,
+        (name) => `server=/${name}/#`,
+        skipped,
+      ),
+    extension: 'conf',
+  },
   /** Zones for `include` in unbound.conf(5). A zone has all names below it. */
   unbound: {
     ...NAMES,
     header: () => 'server:',
-    lines: ({ value }) => namesBelow(value, `local-zone: "${value}" always_nxdomain`),
+    lines: (row, _, skipped) =>
+      namesBelow(
+        row,
+        (name) => `local-zone: "${name}" always_nxdomain`,
+        (name) => `local-zone: "${name}" always_transparent`,
+        skipped,
+      ),
     extension: 'conf',
   },
   /**
@@ -116,7 +134,10 @@ export const FILE_STYLES = {
   squid: {
     ...NAMES,
     rejectsNested: true,
-    lines: ({ value }) => [isPublicSuffix(value) ? value : `.${value}`],
+    lines(row, _, skipped) {
+      skipped.addParts(row.whitelistedParts.length);
+      return [includesNamesBelow(row) ? `.${row.value}` : row.value];
+    },
   },
   /**
    * Tables of Postfix with the action of access(5): `cidr:` for addresses, `texthash:` for domains, whose lookup includes the
@@ -149,10 +170,10 @@ export const FILE_STYLES = {
 } as const satisfies Record<string, ListStyle>;
 
 /** White space ends a key, and `#` begins a comment. */
-function postfixLines({ type, value }: ExportIndicator): Lines {
-  const line = `${value.toLowerCase()} REJECT`;
-  if (type === 'DOMAIN') return namesBelow(value, line);
-  return /[\s"#]/.test(value) ? { skipped: 'characters' } : [line];
+function postfixLines(row: ExportIndicator, _: unknown, skipped: Skipped): Lines {
+  const reject = (value: string) => `${value.toLowerCase()} REJECT`;
+  if (row.type === 'DOMAIN') return namesBelow(row, reject, (name) => `${name} DUNNO`, skipped);
+  return /[\s"#]/.test(row.value) ? { skipped: 'characters' } : [reject(row.value)];
 }
 
 function familyOf(block: string): 'v4' | 'v6' {
@@ -164,7 +185,19 @@ function halvesOfAll(block: string): string[] {
   return block === '0.0.0.0/0' ? ['0.0.0.0/1', '128.0.0.0/1'] : [block];
 }
 
-/** Returns the line of a name and all names below it; those below a public suffix belong to others. */
-function namesBelow(name: string, line: string): Lines {
-  return isPublicSuffix(name) ? { skipped: 'public-suffix' } : [line];
+/**
+ * Returns the line of a domain and all names below it, and those of its exceptions, which also include the names below them; a
+ * domain below which no name may be blocked is skipped.
+ */
+function namesBelow(
+  row: ExportIndicator,
+  line: (name: string) => string,
+  exception: (name: string) => string,
+  skipped: Skipped,
+): Lines {
+  const exceptions = exceptionsBelow(row);
+  if (exceptions === null)
+    return { skipped: isPublicSuffix(row.value) ? 'public-suffix' : 'whitelisted-parts' };
+  skipped.addParts(exceptions.length);
+  return [line(row.value), ...new Set(exceptions.map(({ name }) => exception(name)))];
 }

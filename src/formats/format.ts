@@ -44,7 +44,10 @@ export interface ExportIndicator {
   forDetection: boolean;
   /** A hash is the fingerprint of an X.509 certificate; otherwise it is that of a file. */
   ofCertificate: boolean;
-  /** The whitelisted addresses and CIDR blocks within a network, in ascending order, which no list may contain. */
+  /**
+   * The whitelisted addresses and CIDR blocks within a network, in ascending order, or names below a domain (see name-parts.ts),
+   * which no list may contain.
+   */
   whitelistedParts: readonly string[];
   /** External ids, such as `indicator--0c7b…`, sorted. */
   externalIds: string[];
@@ -423,7 +426,7 @@ export interface ExportShape {
   readonly detectionOnly: boolean;
   /**
    * `list`: newest sighting first. `number`: by number. `address`: IPv4 then IPv6 addresses ascending, then
-   * everything else, the highest number first. `host`: domains, each before those below it, which follow it directly. Rows are stored roughly in the order of their numbers, so
+   * everything else, the highest number first. `host`: addresses by number, then domains, each before those below it, which follow it directly. Rows are stored roughly in the order of their numbers, so
    * `number` needs no sort. `type`: by type in the order of `types`, then by number.
    */
   readonly order: 'list' | 'number' | 'address' | 'host' | 'type';

@@ -1,10 +1,11 @@
-import { BACKSLASH, copiedRows, LAST_PRINTABLE, placeOf, put, TAB } from './copied-rows.ts';
+import { BACKSLASH, copiedRows, LAST_PRINTABLE, LF, placeOf, put, TAB } from './copied-rows.ts';
 import type { ExportFormat, ExportIndicator, ExportInfo, FormatEntry } from './format.ts';
 import { listedBlocks } from './listed-blocks.ts';
+import { exceptionsBelow, includesNamesBelow } from './listed-names.ts';
 import type { Skipped, SkipReason } from './skipped.ts';
-import { isPublicSuffix } from './url-parts.ts';
 
 const NXDOMAIN = Buffer.from(' CNAME .\n');
+const PASSTHRU = ' CNAME rpz-passthru.\n';
 const UNDER = Buffer.from('*.');
 const SINGLE = Buffer.from('32.');
 const IP_TRIGGER = Buffer.from('rpz-ip');
@@ -28,9 +29,13 @@ const TRIGGER_ZONE = /\.rpz-(?:client-ip|ip|nsdname|nsip)$/;
 
 /**
  * A DNS response policy zone (draft-vixie-dnsop-dns-rpz): NXDOMAIN for each domain and everything under it,
- * and for each name that resolves to one of the addresses. Owner names are relative, so the zone's name is
- * the operator's choice, up to 64 characters. The serial rises with every change (RFC 1982 arithmetic, as it
+ * and for each name that resolves to one of the addresses, except for whitelisted names. Owner names are relative, so the zone's
+ * name is the operator's choice, up to 64 characters. The serial rises with every change (RFC 1982 arithmetic, as it
  * wraps).
+ *
+ * A wildcard matches no name that exists, and a name exists if there is one below it (RFC 4592 §2.2.2, §3.3.1): with
+ * `a.b.evil.example` in the zone, `*.evil.example` does not match `b.evil.example`. Therefore the zone has no names that a
+ * wildcard covers.
  */
 export function rpzFormat(): ExportFormat {
   return {
@@ -40,7 +45,7 @@ export function rpzFormat(): ExportFormat {
     types: TYPES,
     detectionOnly: true,
     skipsValues: true,
-    order: 'number',
+    order: 'host',
     columns: ['type', 'value', 'whitelistedParts'],
     reads: { changedAt: true },
     async *write(batches, info, skipped) {
@@ -55,7 +60,7 @@ export function rpzFormat(): ExportFormat {
     async *writeCopied(pieces, toRow, info, skipped) {
       const writer = zoneWriter(skipped);
       yield head(info);
-      yield* copiedRows(pieces, recordsFromCopy, (row) => writer.linesOf(toRow(row)));
+      yield* copiedRows(pieces, writer.fromCopy, (row) => writer.linesOf(toRow(row)));
       yield writer.end();
     },
   };
@@ -73,38 +78,79 @@ export const rpz: FormatEntry = {
   open: rpzFormat,
 };
 
+/** Returns a writer that takes rows in the format's order, one after the other. */
 function zoneWriter(skipped: Skipped) {
+  /** The end of all names below the last domain with a wildcard; null: there is none. */
+  let covered: string | null = null;
+  const isCovered = (name: string) => covered !== null && name.endsWith(covered);
   return {
     linesOf(row: ExportIndicator): string {
-      const reason = row.type === 'DOMAIN' ? misfit(row.value) : null;
-      if (reason === null) return recordsOf(triggers(row, skipped));
-      skipped.add(reason);
-      return '';
+      if (row.type !== 'DOMAIN') return recordsOf(listedBlocks(row, skipped).map(addressTrigger));
+      if (isCovered(row.value)) return '';
+      const reason = misfit(row.value);
+      if (reason !== null) {
+        skipped.add(reason);
+        return '';
+      }
+      skipped.addParts(row.whitelistedParts.length);
+      const exceptions = exceptionsOf(row);
+      if (exceptions === null) return recordsOf([row.value]);
+      covered = `.${row.value}`;
+      return recordsOf([row.value, `*.${row.value}`]) + exceptions;
+    },
+    /**
+     * Writes the records of an IPv4 address, or of an ASCII name that also covers all names below it, from the
+     * bytes of COPY's text format.
+     */
+    fromCopy(source: Buffer, from: number, target: Buffer, to: number): number {
+      const valueAt = placeOf(TAB, source, from) + 1;
+      if (source[from] !== LETTER_D)
+        return source[valueAt - 2] === DIGIT_4 ? ofAddress(source, valueAt, target, to) : -1;
+      let end = valueAt;
+      for (let byte = source[end] as number; byte !== TAB; byte = source[++end] as number)
+        if (byte === BACKSLASH || byte > LAST_PRINTABLE) return -1;
+      // Of a domain, names may be excepted.
+      if (source[end + 1] !== LF) return -1;
+      const value = source.toString('latin1', valueAt, end);
+      if (isCovered(value)) return to;
+      if (misfit(value) !== null || !includesNamesBelow({ value, whitelistedParts: [] })) return -1;
+      covered = `.${value}`;
+      let o = put(NXDOMAIN, target, copied(source, valueAt, end, target, to));
+      o = put(UNDER, target, o);
+      return put(NXDOMAIN, target, copied(source, valueAt, end, target, o));
     },
     end: () => skipped.comment(';'),
   };
 }
 
-function recordsOf(owners: readonly string[]): string {
-  return owners.map((owner) => owner + NXDOMAIN).join('');
+/**
+ * Returns the records of the whitelisted names below a domain. The names between them and the domain exist, so that they need
+ * records of their own, as the names below an excepted one.
+ * @returns null: no name below the domain may be blocked, or an exception does not fit
+ */
+function exceptionsOf(row: ExportIndicator): string | null {
+  const exceptions = exceptionsBelow(row);
+  if (exceptions === null || exceptions.some(({ name }) => misfit(name) !== null)) return null;
+  const records = new Map<string, string>();
+  const add = (name: string, itself: string, below: string) => {
+    if (!records.has(name)) records.set(name, itself);
+    if (!records.has(`*.${name}`)) records.set(`*.${name}`, below);
+  };
+  const [passed, blocked] = [PASSTHRU, NXDOMAIN.toString()];
+  for (const { name, itself, below } of exceptions)
+    add(name, itself ? passed : blocked, below ? passed : blocked);
+  for (const { name } of exceptions)
+    for (const between of namesBetween(name, row.value)) add(between, blocked, blocked);
+  return [...records].map(([owner, record]) => owner + record).join('');
 }
 
-/**
- * Writes the records of an IPv4 address, or of an ASCII name that also covers all names below it, from the
- * bytes of COPY's text format.
- */
-function recordsFromCopy(source: Buffer, from: number, target: Buffer, to: number): number {
-  const valueAt = placeOf(TAB, source, from) + 1;
-  if (source[from] !== LETTER_D)
-    return source[valueAt - 2] === DIGIT_4 ? ofAddress(source, valueAt, target, to) : -1;
-  let end = valueAt;
-  for (let byte = source[end] as number; byte !== TAB; byte = source[++end] as number)
-    if (byte === BACKSLASH || byte > LAST_PRINTABLE) return -1;
-  const name = source.toString('latin1', valueAt, end);
-  if (misfit(name) !== null || isPublicSuffix(name)) return -1;
-  let o = put(NXDOMAIN, target, copied(source, valueAt, end, target, to));
-  o = put(UNDER, target, o);
-  return put(NXDOMAIN, target, copied(source, valueAt, end, target, o));
+function namesBetween(name: string, domain: string): string[] {
+  const labels = name.slice(0, -domain.length - 1).split('.');
+  return labels.slice(1).map((_, index) => [...labels.slice(index + 1), domain].join('.'));
+}
+
+function recordsOf(owners: readonly string[]): string {
+  return owners.map((owner) => owner + NXDOMAIN).join('');
 }
 
 function ofAddress(source: Uint8Array, from: number, target: Uint8Array, to: number): number {
@@ -140,12 +186,6 @@ function serial({ changedAt }: ExportInfo): number {
 function misfit(name: string): SkipReason | null {
   if (name.length > MAX_NAME) return 'length';
   return TRIGGER_ZONE.test(name) ? 'reserved-name' : null;
-}
-
-function triggers(row: ExportIndicator, skipped: Skipped): string[] {
-  const { type, value } = row;
-  if (type === 'IPV4' || type === 'IPV6') return listedBlocks(row, skipped).map(addressTrigger);
-  return isPublicSuffix(value) ? [value] : [value, `*.${value}`];
 }
 
 /** Returns the trigger of an address or a CIDR block: the length of its prefix, then its parts in reverse. */

@@ -11,7 +11,8 @@
  * - `file-hash`: the hash of a file, where only fingerprints of certificates are compared
  * - `certificate`: the fingerprint of a certificate, where only hashes of files are compared
  * - `network`: a network, where only single addresses are compared, or only some lengths of prefixes
- * - `whitelisted-parts`: a network with so many whitelisted parts that a rule cannot hold the rest
+ * - `whitelisted-parts`: a network with so many whitelisted parts that a rule cannot hold the rest, or a domain with whitelisted
+ *   names below it, where the consumer would add those names
  * - `sid`: an indicator for whose rules no sids are left
  * - `limit`: beyond the limit of the request
  */
@@ -34,7 +35,7 @@ export type SkipReason =
 /** The indicators that a format leaves out while it writes, by reason. */
 export class Skipped {
   readonly counts: Partial<Record<SkipReason, number>> = {};
-  /** The number of whitelisted addresses and networks within listed networks that are left out. */
+  /** The number of whitelisted addresses, networks and names that are left out of listed networks and domains. */
   parts = 0;
 
   add(reason: SkipReason): void {
@@ -57,7 +58,7 @@ export class Skipped {
       ...(reasons.length === 0 ? [] : [`Left out: ${reasons.sort().join(', ')}`]),
       ...(this.parts === 0
         ? []
-        : [`Left out of listed networks, because they are whitelisted: ${this.parts}`]),
+        : [`Left out of listed networks and domains, because they are whitelisted: ${this.parts}`]),
     ];
     return lines.map((line) => `${sign} ${line}\n`).join('');
   }

@@ -1,8 +1,8 @@
 import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry } from './format.ts';
+import { includesNamesBelow } from './listed-names.ts';
 import { aboutIndicator, type RuleLanguage, ruleFormat } from './rules/rule-file.ts';
 import { exactParts, pattern, type RuleRequest, ruleLine, ruleRequest } from './rules/rule-text.ts';
 import { reputationFormat } from './snort-reputation.ts';
-import { isPublicSuffix } from './url-parts.ts';
 
 const TO_SERVER = 'flow:established,to_server';
 /** The internal client is the affected host. */
@@ -56,19 +56,24 @@ function header(service: string): string {
 
 function domainRules(row: ExportIndicator): string[] {
   const { value } = row;
+  const isAlone = !includesNamesBelow(row);
   return [
     ruleLine(
       header('dns'),
-      ['flow:to_server', ...queryIs(value), TARGET],
+      ['flow:to_server', ...queryIs(value, isAlone), TARGET],
       aboutIndicator(row, 0, 'in DNS query'),
     ),
-    ruleLine(header('ssl'), [TO_SERVER, ...sniIs(value), TARGET], aboutIndicator(row, 1, 'in TLS SNI')),
+    ruleLine(
+      header('ssl'),
+      [TO_SERVER, ...sniIs(value, isAlone), TARGET],
+      aboutIndicator(row, 1, 'in TLS SNI'),
+    ),
     ruleLine(
       header('http'),
       [
         TO_SERVER,
         `http_header:field host; content:${pattern(value)},nocase,fast_pattern`,
-        `pcre:"/${isPublicSuffix(value) ? '^' : '(?:^|\\.)'}${hostWithPort(value)}/i"`,
+        `pcre:"/${isAlone ? '^' : '(?:^|\\.)'}${hostWithPort(value)}/i"`,
         TARGET,
       ],
       aboutIndicator(row, 2, 'in HTTP host'),
@@ -81,11 +86,11 @@ function domainRules(row: ExportIndicator): string[] {
  * each after its length, and the empty one at the end (RFC 1035 §3.1), so that both ends are exact; it
  * follows the header of 12 bytes, over TCP of 14.
  */
-function queryIs(domain: string): string[] {
+function queryIs(domain: string, isAlone: boolean): string[] {
   const labels = domain.split('.').map((label) => ({ label, length: hexByte(label.length) }));
   const content = `content:"${labels.map(({ label, length }) => `|${length}|${label}`).join('')}|00|",nocase`;
-  if (!isPublicSuffix(domain)) return [`${content},offset 12`];
-  // For a public suffix the name must begin where the question does. The number of questions, one,
+  if (!isAlone) return [`${content},offset 12`];
+  // Alone, the name must begin where the question does. The number of questions, one,
   // distinguishes UDP from TCP: two bytes further, over UDP, is the number of answers, of which a query has
   // none.
   const name = labels.map(({ label, length }) => `\\x${length}${label}`).join('');
@@ -105,14 +110,14 @@ function hexByte(byte: number): string {
  * jump goes from a zero type over the name and back to before the domain: the preceding bytes are the name's
  * length, when it is the domain itself, or a label's end and a dot.
  */
-function sniIs(domain: string): string[] {
+function sniIs(domain: string, isAlone: boolean): string[] {
   const itself = `\\x00\\x${hexByte(domain.length)}`;
   return [
     'ssl_state:client_hello',
     `content:${pattern(domain)},nocase,fast_pattern`,
     'content:"|00 00|"',
     `byte_jump:2,5,relative,post_offset -${domain.length + 2}`,
-    `pcre:"/\\G${isPublicSuffix(domain) ? itself : `(?:${itself}|[^\\x00]\\.)`}${expression(domain)}/Rsi"`,
+    `pcre:"/\\G${isAlone ? itself : `(?:${itself}|[^\\x00]\\.)`}${expression(domain)}/Rsi"`,
   ];
 }
 

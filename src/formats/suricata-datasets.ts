@@ -3,10 +3,10 @@ import { verdictOf } from '../model/confidence.ts';
 import { LIST_SIDS } from '../model/identity.ts';
 import { type ExportFormat, type ExportIndicator, type ExportInfo, indicatorPage } from './format.ts';
 import { listedBlocks } from './listed-blocks.ts';
+import { includesNamesBelow } from './listed-names.ts';
 import { filesByType, listFile, type RowsOf, ruleTexts } from './rules/rows-by-type.ts';
 import { indicatorRules, isAnyAddress, RULE_COLUMNS } from './rules/rule-file.ts';
 import { Skipped } from './skipped.ts';
-import { isPublicSuffix } from './url-parts.ts';
 import { type ArchiveFile, zipArchive } from './zip.ts';
 
 /** suricata-update looks for lists of hashes in this directory, and for others beside the rules. */
@@ -64,7 +64,7 @@ interface Options {
 
 /**
  * An archive for Suricata with lists of names, addresses, hashes and JA3 fingerprints, and the rules that read them. URLs,
- * user agents, certificates and public suffixes have rules of their own.
+ * user agents, certificates, public suffixes and domains with whitelisted names below them have rules of their own.
  */
 export function datasetsFormat({ ndjson, publicAddress, rulesOf, networkRules }: Options): ExportFormat {
   return {
@@ -90,7 +90,7 @@ export function datasetsFormat({ ndjson, publicAddress, rulesOf, networkRules }:
     const single: string[] = [];
     const names = set('tipline-names', 'string', `tipline-names.${extension}`);
     const nameLine = (row: ExportIndicator) => {
-      if (!isPublicSuffix(row.value)) return listed(row, row.value);
+      if (includesNamesBelow(row)) return listed(row, row.value);
       single.push(...indicatorRules(row, rulesOf, skipped, 'public-suffix'));
       return '';
     };

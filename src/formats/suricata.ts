@@ -1,8 +1,8 @@
 import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry } from './format.ts';
+import { exceptionsBelow } from './listed-names.ts';
 import { aboutIndicator, partialNetworkRules, type RuleLanguage, ruleFormat } from './rules/rule-file.ts';
 import { exactParts, pattern, type RuleRequest, ruleLine, ruleRequest } from './rules/rule-text.ts';
 import { datasetsFormat } from './suricata-datasets.ts';
-import { isPublicSuffix } from './url-parts.ts';
 
 const TO_SERVER = 'flow:established,to_server';
 /** The internal client is the affected host. */
@@ -63,7 +63,7 @@ function header(protocol: string): string {
 }
 
 function domainRules(row: ExportIndicator): string[] {
-  const name = nameIs(row.value);
+  const name = nameIs(row);
   return [
     ruleLine(
       header('dns'),
@@ -83,11 +83,23 @@ function domainRules(row: ExportIndicator): string[] {
   ];
 }
 
-/** Matches a name and the names below it, unless those belong to others. */
-function nameIs(domain: string): (nocase: string) => string {
-  return isPublicSuffix(domain)
-    ? (nocase) => `content:${pattern(domain)}; ${nocase}bsize:${domain.length}`
-    : (nocase) => `dotprefix; content:${pattern(`.${domain}`)}; ${nocase}endswith`;
+/** The maximum length of the exceptions of a rule; Suricata reads lines of up to 8,192 characters. */
+const MAX_EXCEPTIONS = 6_000;
+
+/**
+ * Matches a name and the names below it, unless those belong to others; an excepted name includes those below it. With too many
+ * exceptions the name is matched alone.
+ */
+function nameIs(row: ExportIndicator): (nocase: string) => string {
+  const { value } = row;
+  const exceptions = exceptionsBelow(row)?.map(({ name }) => `content:!${pattern(`.${name}`)}`);
+  if (exceptions === undefined || exceptions.join().length > MAX_EXCEPTIONS)
+    return (nocase) => `content:${pattern(value)}; ${nocase}bsize:${value.length}`;
+  return (nocase) =>
+    [
+      `dotprefix; content:${pattern(`.${value}`)}; ${nocase}endswith`,
+      ...exceptions.map((exception) => `${exception}; ${nocase}endswith`),
+    ].join('; ');
 }
 
 /**

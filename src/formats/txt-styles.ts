@@ -13,6 +13,7 @@ import {
   WITH_HASHES,
 } from './list-style.ts';
 import { listedBlocks } from './listed-blocks.ts';
+import { includesNamesBelow } from './listed-names.ts';
 import type { Skipped } from './skipped.ts';
 import { isPublicSuffix, type UrlParts, urlParts } from './url-parts.ts';
 
@@ -134,8 +135,13 @@ function qradarLines(row: ExportIndicator): Lines {
   return /[",]/.test(row.value) ? { skipped: 'characters' } : [row.value];
 }
 
-function paloAltoLines({ type, value }: ExportIndicator, options: Pick<ListOptions, 'wildcards'>): Lines {
-  if (type === 'DOMAIN') return domainLines(value, options);
+function paloAltoLines(
+  row: ExportIndicator,
+  options: Pick<ListOptions, 'wildcards'>,
+  skipped: Skipped,
+): Lines {
+  const { type, value } = row;
+  if (type === 'DOMAIN') return domainLines(row, options, skipped);
   if (type !== 'URL') return [value];
   const url = webUrl(value);
   if (url === null) return { skipped: 'not-http' };
@@ -149,10 +155,12 @@ function paloAltoLines({ type, value }: ExportIndicator, options: Pick<ListOptio
 }
 
 function fortinetLines(
-  { type, value, ofCertificate }: ExportIndicator,
+  row: ExportIndicator,
   options: Pick<ListOptions, 'wildcards'>,
+  skipped: Skipped,
 ): Lines {
-  if (type === 'DOMAIN') return domainLines(value, options);
+  const { type, value, ofCertificate } = row;
+  if (type === 'DOMAIN') return domainLines(row, options, skipped);
   if (ofCertificate) return NOT_OF_A_FILE;
   if (type !== 'URL') return [value];
   const url = webUrl(value);
@@ -172,12 +180,19 @@ function checkPointLines({ type, value, ofCertificate }: ExportIndicator): Lines
 }
 
 /**
- * Returns a name and the names below it; those below a public suffix belong to others. Without wildcards the firewall
- * itself adds the names below each entry, so that a public suffix would block all of them.
+ * Returns a name and, unless they belong to others or some of them are whitelisted, the names below it. Without wildcards the
+ * firewall itself adds the names below each entry, so that it would block all of them.
  */
-function domainLines(name: string, { wildcards }: Pick<ListOptions, 'wildcards'>): Lines {
-  if (isPublicSuffix(name)) return wildcards ? [name] : { skipped: 'public-suffix' };
-  return wildcards ? [name, `*.${name}`] : [name];
+function domainLines(
+  row: ExportIndicator,
+  { wildcards }: Pick<ListOptions, 'wildcards'>,
+  skipped: Skipped,
+): Lines {
+  const { value, whitelistedParts } = row;
+  if (includesNamesBelow(row)) return wildcards ? [value, `*.${value}`] : [value];
+  if (!wildcards) return { skipped: isPublicSuffix(value) ? 'public-suffix' : 'whitelisted-parts' };
+  skipped.addParts(whitelistedParts.length);
+  return [value];
 }
 
 const isNetwork = ({ type, value }: ExportIndicator) =>

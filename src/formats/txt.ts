@@ -125,8 +125,12 @@ function listWriter(options: ListOptions, rows: number, skipped: Skipped) {
       if (covering !== null && others.every((line) => line.endsWith(covering ?? ''))) return [];
       covering = others.find((line) => line.startsWith('.')) ?? covering;
     }
+    // Domains one below the other have the same exceptions.
+    const hasParts = row.whitelistedParts.length > 0;
+    if (row.type === 'DOMAIN' && hasParts)
+      others = others.filter((line, index) => index === 0 || isFirst(line));
     // A name that is listed with the names below it needs both lines.
-    if (others.length > (others.length > 1 && isAddress(row) ? roomForParts() : room)) {
+    if (others.length > (others.length > 1 && (isAddress(row) || hasParts) ? roomForParts() : room)) {
       skipped.add('limit');
       skipped.parts = parts;
       return [];

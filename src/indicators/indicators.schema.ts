@@ -297,7 +297,7 @@ export const IndicatorContext = Type.Object(
     normalizedValue: Type.String({ description: 'The form that `q` is compared with.' }),
     whitelistedParts: Type.Array(Type.String(), {
       description:
-        'Of a network: the whitelisted addresses and networks within, which must not be blocked. Lists and rules leave them out.',
+        'Of a network: the whitelisted addresses and networks within. Of a domain: the whitelisted names below, `=name` without and `*.name` as those below it alone. They must not be blocked; lists and rules leave them out.',
     }),
     firstSeen,
     lastSeen,

@@ -8,8 +8,10 @@ import {
 } from '../indicators/read/indicators.queries.ts';
 import { isWithinAny, rangeOf } from '../model/address-ranges.ts';
 import { indicatorId } from '../model/identity.ts';
+import { hasName } from '../model/name-parts.ts';
 import { isFileHash } from '../model/vocabulary.ts';
-import { addressOf, type Candidate, type Relation, readAsName } from './candidates.ts';
+import { hostOf } from '../whitelist/matching/names.ts';
+import { addressOf, type Candidate, type ReadValue, type Relation, readAsName } from './candidates.ts';
 import type { ListedValues } from './listed-values.ts';
 import type { LookupResult } from './lookup.schema.ts';
 import { type Asking, followsFiles, type LookupFilters, type Question, readQuestions } from './questions.ts';
@@ -135,7 +137,7 @@ function answerOf(
       indicator &&
       (types?.includes(indicator.type) ?? true) &&
       indicator.confidence >= minConfidence &&
-      covers(candidate, indicator, read);
+      covers(candidate, indicator, 'type' in read ? read : readAsName(asked));
     const others = sameFile.get(id) ?? [];
     return [
       ...(isMatch ? [{ relation: candidate.relation, indicator }] : []),
@@ -154,13 +156,21 @@ function readAs(
   return first.relation === 'exact' ? first.indicator : (readAsName(asked) ?? read);
 }
 
-/** A whitelisted part of a network is not known by it. */
+/** A whitelisted part of a network or a domain is not known by it. */
 function covers(
   { relation }: Candidate,
-  { whitelisted_parts: parts }: Found,
-  read: Question['read'],
+  { type, whitelisted_parts: parts }: Found,
+  read: ReadValue | null,
 ): boolean {
-  if (relation !== 'in-network' || parts === null || 'unreadable' in read) return true;
+  if (relation === 'exact' || parts === null || read === null) return true;
+  if (type === 'DOMAIN') {
+    const host = hostOf(read.type, read.normalized);
+    return host === null || !hasName(new Set(parts), host);
+  }
   const address = addressOf(read);
-  return address === null || !isWithinAny(rangeOf(address.normalized), parts.map(rangeOf));
+  return (
+    relation !== 'in-network' ||
+    address === null ||
+    !isWithinAny(rangeOf(address.normalized), parts.map(rangeOf))
+  );
 }

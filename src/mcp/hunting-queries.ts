@@ -1,5 +1,5 @@
 import { listedBlocks } from '../formats/listed-blocks.ts';
-import { isPublicSuffix } from '../formats/url-parts.ts';
+import { includesNamesBelow } from '../formats/listed-names.ts';
 import { isBlock } from '../model/address-ranges.ts';
 import { visibleText } from '../model/visible-text.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
@@ -11,7 +11,7 @@ export type QueryLanguage = (typeof QUERY_LANGUAGES)[number];
 export interface Observable {
   type: IndicatorType;
   value: string;
-  /** The parts of a network that are whitelisted. */
+  /** The whitelisted parts of a network, or names below a domain. */
   whitelistedParts: string[];
   /** Whether a hash is the fingerprint of a certificate. */
   ofCertificate: boolean;
@@ -88,8 +88,6 @@ function isQueryable(type: IndicatorType, value: string, language: QueryLanguage
   if (lengthOf(quoted(value)) > MAX_VALUE || visibleText(value) !== value || /[⟪⟫]/.test(value)) return false;
   // The fields of names have no folders.
   if (type === 'FILENAME' && /[\\/]/.test(value)) return false;
-  // has_any finds all names below one, which below a public suffix belong to others.
-  if (language === 'defender-kql') return type !== 'DOMAIN' || !isPublicSuffix(value);
   if (language !== 'splunk-spl') return true;
   // The search command matches networks in fields of addresses, but IN compares their text. Back quotes are macros.
   return !/[*`]/.test(value) && !((type === 'IPV4' || type === 'IPV6') && isBlock(value));
@@ -98,11 +96,13 @@ function isQueryable(type: IndicatorType, value: string, language: QueryLanguage
 /** Returns the values that queries compare for an observable, as the language writes them; none: they cannot express it. */
 function valuesOf(observable: Observable, language: QueryLanguage): string[] {
   const { type, value, ofCertificate } = observable;
-  const values = listedBlocks(observable, { addParts() {} });
+  const values = type === 'DOMAIN' ? [value] : listedBlocks(observable, { addParts() {} });
   // The fields of hashes are those of files.
   if (ofCertificate || !values.every((one) => isQueryable(type, one, language))) return [];
-  const below = type === 'DOMAIN' && !isPublicSuffix(value) ? NAMES_BELOW[language](value) : [];
-  return [...values.map(quoted), ...below];
+  if (type !== 'DOMAIN') return values.map(quoted);
+  if (includesNamesBelow(observable)) return [quoted(value), ...NAMES_BELOW[language](value)];
+  // has_any would find the names below, too.
+  return language === 'defender-kql' ? [] : [quoted(value)];
 }
 
 /** The names below a domain; a quoted asterisk is none of Kibana's wildcards. */

@@ -26,10 +26,14 @@ export async function findCandidates(
 }
 
 /**
- * Returns the ids that networks around those of these rules have, of which some may be indicators. Only networks of lengths that
- * indicators have are considered.
+ * Returns the ids that networks around those of these rules have, and domains above their names, of which some may be
+ * indicators. Only networks of lengths that indicators have are considered.
  */
 export async function findIdsAround(db: Db, rules: readonly IndexedRule[]): Promise<string[]> {
+  return [...(await networksAround(db, rules)), ...new Set(rules.flatMap(domainsAbove))];
+}
+
+async function networksAround(db: Db, rules: readonly IndexedRule[]): Promise<string[]> {
   const networks = rules.flatMap((rule) => (rule.by === 'network' ? [rule.network] : []));
   if (networks.length === 0) return [];
   const lengths = await db.selectFrom('network_prefix').select(['type', 'length']).execute();
@@ -42,9 +46,18 @@ export async function findIdsAround(db: Db, rules: readonly IndexedRule[]): Prom
   });
 }
 
+/** Returns the ids of the domains below which a rule whitelists names; a domain has two labels at least. */
+function domainsAbove(rule: IndexedRule): string[] {
+  if (rule.by !== 'name') return [];
+  const labels = rule.name.split('.');
+  const first = rule.reach === 'below' ? 0 : 1;
+  const domains = labels.slice(first, -1).map((_, index) => labels.slice(first + index).join('.'));
+  return domains.map((domain) => indicatorId('DOMAIN', domain));
+}
+
 /**
  * Returns the statement that selects the ids; an index serves each of its parts.
- * @param idsAround of the networks around those of the rules
+ * @param idsAround of the networks around those of the rules, and of the domains above their names
  */
 export function candidateStatement(
   rules: readonly IndexedRule[],

@@ -133,8 +133,13 @@ async function reevaluateHiddenBy(
   rules: readonly IndexedRule[],
   now: Date,
 ): Promise<number> {
-  // Networks around those of the entries may be hidden by another entry together with these, or without them in part.
-  let changed = await reevaluateIndicators(db, await findIdsAround(db, rules), now);
+  let changed = 0;
+  // Networks around those of the entries may be hidden by another entry together with these, or have parts by these, as
+  // domains above their names.
+  for (let at = 0; at < rules.length; at += RULES_AT_ONCE) {
+    const ids = await findIdsAround(db, rules.slice(at, at + RULES_AT_ONCE));
+    changed += await reevaluateIndicators(db, ids, now);
+  }
   for await (const ids of idPages((after) => findHiddenIds(db, id, after, PAGE)))
     changed += await reevaluateIndicators(db, ids, now);
   return changed;

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { NXDOMAIN, query, serveNames } from '../support/dns.ts';
+import { indicatorRecord, NOW } from '../support/harness.ts';
 import { freePort } from '../support/servers.ts';
 import {
   ADDRESSES,
@@ -33,11 +35,26 @@ const BELOW: Values = Object.fromEntries(
   Object.entries(DOMAINS).map(([role, name]) => [role, role === 'type' ? name : `any.${name}`]),
 ) as never;
 
+/** Two labels above another listed one, and with a whitelisted name below. */
+const ABOVE = 'above.example';
+const NAMES_BELOW: Readonly<Record<string, boolean>> = {
+  'any.above.example': true,
+  'listed.between.above.example': true,
+  'between.above.example': true,
+  'any.between.above.example': true,
+  'login.parent.above.example': false,
+  'any.login.parent.above.example': false,
+  'parent.above.example': true,
+  'any.parent.above.example': true,
+};
+
 interface Case {
   page: string;
   program: string;
   /** The names that it blocks besides listed domains and those below. */
   more?: Values;
+  /** Whether it has exceptions: without, it blocks none of the names below a domain of which one is whitelisted. */
+  hasExceptions: boolean;
   /** The first update, before the program runs; without: it runs first. */
   start(recipe: Recipe, port: number, upstream: number): Promise<Program>;
 }
@@ -51,6 +68,7 @@ const CASES: Case[] = [
   {
     page: 'bind',
     program: 'named',
+    hasExceptions: true,
     more: OF_ADDRESSES,
     async start(recipe, port, upstream) {
       await fetchFirst(recipe, '/var/cache/bind/tipline.rpz', 'bind');
@@ -79,6 +97,7 @@ include "${recipe.root}/etc/bind/named.conf.local";
   {
     page: 'unbound',
     program: 'unbound',
+    hasExceptions: true,
     async start(recipe, port, upstream) {
       await fetchFirst(recipe, '/etc/unbound/unbound.conf.d/tipline.conf', 'unbound');
       const config = recipe.write(
@@ -110,6 +129,7 @@ remote-control:
   {
     page: 'powerdns',
     program: 'pdns_recursor',
+    hasExceptions: true,
     more: OF_ADDRESSES,
     async start(recipe, port, upstream) {
       await fetchFirst(recipe, '/var/lib/tipline/tipline.rpz', 'powerdns');
@@ -136,6 +156,7 @@ remote-control:
   {
     page: 'knot',
     program: 'kresd',
+    hasExceptions: true,
     async start(recipe, port, upstream) {
       await fetchFirst(recipe, '/var/lib/tipline/tipline.rpz', 'knot');
       const config = recipe.write(
@@ -153,6 +174,7 @@ policy.add(policy.all(policy.FORWARD('127.0.0.1@${upstream}')))
   {
     page: 'dnsdist',
     program: 'dnsdist',
+    hasExceptions: false,
     async start(recipe, port, upstream) {
       await fetchFirst(recipe, '/var/lib/tipline/dnsdist.txt', 'dnsdist');
       const control = await freePort();
@@ -173,6 +195,7 @@ ${recipe.fragment(/^dofile/)}
   {
     page: 'dnsmasq',
     program: 'dnsmasq',
+    hasExceptions: true,
     async start(recipe, port, upstream) {
       await fetchFirst(recipe, '/var/lib/tipline/dnsmasq.servers', 'dnsmasq');
       const options = [
@@ -207,6 +230,13 @@ describe.each(CASES.filter(({ program }) => isInstalled(program)))(
     let upstream: Awaited<ReturnType<typeof serveNames>>;
     beforeEach(async () => {
       recipe = await openRecipe(one.page, DOMAINS, ADDRESSES);
+      await recipe.harness.load(
+        [ABOVE, 'listed.between.above.example'].map((name) =>
+          indicatorRecord('DOMAIN', name, { confidence: 90 }),
+        ),
+      );
+      const by = { who: 'test', now: NOW, reason: 'ours' };
+      await addEntry(recipe.harness.db, 'login.parent.above.example', undefined, by, 'RED');
       upstream = await serveNames((name) => NAME_OF_ADDRESS[name] ?? '192.0.2.99');
     });
     afterEach(async () => {
@@ -232,6 +262,11 @@ describe.each(CASES.filter(({ program }) => isInstalled(program)))(
       // A server may answer before it has read the policy.
       for (const values of tables)
         await program.until('the list', async () => isDeepStrictEqual(await blocked(values), AT_FIRST));
+      const isBlocked = async (name: string) => (await query(name, port)) === NXDOMAIN;
+      for (const [name, expected] of Object.entries(NAMES_BELOW)) {
+        const isListed = name === 'listed.between.above.example';
+        expect([name, await isBlocked(name)]).toEqual([name, (one.hasExceptions || isListed) && expected]);
+      }
       await recipe.change(DOMAINS, ADDRESSES);
       await recipe.run(UPDATE);
       // Caches keep an answer for a second; a program that watches the file needs a moment.

@@ -36,7 +36,7 @@ describe('writing a repetitive value takes time linear in its length', LONG, () 
   it.each<[string, (text: string) => unknown]>([
     ['literal', literal],
     ['file name', fileComparison],
-    ['domain', (text) => domainComparisons('f', text)],
+    ['domain', (text) => domainComparisons('f', { value: text, whitelistedParts: [] })],
     ['registry key', registryComparisons],
   ])('in a Sigma rule, as a %s', async (_, run) => {
     expect(await steepOnes(run, VALUE_SIZES)).toEqual([]);

@@ -259,7 +259,12 @@ const byTypeOf =
     types.indexOf(a.type) - types.indexOf(b.type) || a.number - b.number;
 
 const ORDERS = {
-  host: (a: ExportIndicator, b: ExportIndicator) => (reversedName(a) < reversedName(b) ? -1 : 1),
+  host: (a: ExportIndicator, b: ExportIndicator) =>
+    isAddress(a) || isAddress(b)
+      ? Number(isAddress(b)) - Number(isAddress(a)) || a.number - b.number
+      : reversedName(a) < reversedName(b)
+        ? -1
+        : 1,
   list: (a: ExportIndicator, b: ExportIndicator) =>
     Number(b.lastSeen) - Number(a.lastSeen) || (a.id < b.id ? -1 : 1),
   number: (a: ExportIndicator, b: ExportIndicator) => a.number - b.number,
@@ -271,6 +276,8 @@ const ORDERS = {
 };
 
 const rank = ({ type }: ExportIndicator) => Math.min(INDICATOR_TYPES.indexOf(type), 2);
+
+const isAddress = (row: ExportIndicator) => rank(row) < 2;
 
 /** Sorts as text the way the addresses do. */
 function addressKey(address: string): string {

@@ -40,7 +40,7 @@ describe('a list', () => {
 
   it('with comments says how many parts it leaves out', async () => {
     expect((await linesOf('checkpoint')).at(-1)).toBe(
-      '# Left out of listed networks, because they are whitelisted: 2',
+      '# Left out of listed networks and domains, because they are whitelisted: 2',
     );
   });
 
@@ -219,7 +219,7 @@ describe('rules', () => {
       expect(text).toContain('[192.0.2.0/24]');
       expect(text).toContain('[2001:db8::/32]');
       expect(text).toContain(`[${REST.join(',')}]`);
-      expect(text).toContain('# Left out of listed networks, because they are whitelisted: 2\n');
+      expect(text).toContain('# Left out of listed networks and domains, because they are whitelisted: 2\n');
       const sids = [...text.matchAll(/sid:(\d+);/g)].map(([, sid]) => sid);
       expect(new Set(sids).size).toBe(sids.length);
     },
@@ -320,7 +320,7 @@ describe('other formats', () => {
     expect(text).toContain('\n25.128.100.51.198.rpz-ip CNAME .\n');
     expect(text).toContain('\n32.6.100.51.198.rpz-ip CNAME .\n');
     expect(text).not.toContain('.7.100.51.198');
-    expect(text).toContain('; Left out of listed networks, because they are whitelisted: 2\n');
+    expect(text).toContain('; Left out of listed networks and domains, because they are whitelisted: 2\n');
   });
 
   it('ECS has a network by its name, because its field takes single addresses', async () => {

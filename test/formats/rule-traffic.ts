@@ -3,6 +3,7 @@ import type { ExportIndicator } from '../../src/formats/format.ts';
 import { ruleRequest } from '../../src/formats/rules/rule-text.ts';
 import { isPublicSuffix } from '../../src/formats/url-parts.ts';
 import { blockOf, groupSid, sidOf } from '../../src/model/identity.ts';
+import { readNamePart } from '../../src/model/name-parts.ts';
 import {
   clientHello,
   connectionAttempt,
@@ -35,10 +36,17 @@ const LONGEST_NAME = 253;
 /** Of stock home networks where they have any, which is for IPv4. */
 export const clientOf = (server: string) => (server.includes(':') ? '2001:db8:ffff::5' : '192.168.1.5');
 
-/** What an indicator's rules must see, and what they must not take for it. */
-export function attemptsOf(row: ExportIndicator, isListed: (address: string) => boolean): Attempt[] {
+/**
+ * What an indicator's rules must see, and what they must not take for it.
+ * @param hasExceptions whether rules of a domain with whitelisted names below match the others below
+ */
+export function attemptsOf(
+  row: ExportIndicator,
+  isListed: (address: string) => boolean,
+  hasExceptions = false,
+): Attempt[] {
   if (row.type === 'IPV4' || row.type === 'IPV6') return addressAttempts(row, isListed);
-  if (row.type === 'DOMAIN') return domainAttempts(row);
+  if (row.type === 'DOMAIN') return domainAttempts(row, hasExceptions);
   if (row.type === 'URL') return urlAttempts(row);
   if (row.ofCertificate) return certificateAttempts(row);
   return row.type === 'USER_AGENT' ? userAgentAttempts(row) : [];
@@ -80,15 +88,20 @@ function neighbour(address: string): string {
   return `${address.slice(0, end)}${(Number(address.slice(end)) + 1) % 256}`;
 }
 
-function domainAttempts({ value, number }: ExportIndicator): Attempt[] {
+function domainAttempts(
+  { value, number, whitelistedParts }: ExportIndicator,
+  hasExceptions: boolean,
+): Attempt[] {
   const [first = ''] = value.split('.');
   const under = value.length + 4 > LONGEST_NAME ? [] : [`www.${value}`];
-  const isShared = isPublicSuffix(value);
+  const isShared = isPublicSuffix(value) || (whitelistedParts.length > 0 && !hasExceptions);
+  const excepted = whitelistedParts.map((part) => readNamePart(part).name);
   const names = [value, value.toUpperCase(), ...(isShared ? [] : under)];
   const longer = first.length + 3 > LONGEST_LABEL || value.length + 3 > LONGEST_NAME ? [] : [`not${value}`];
   const others = [
     // One more, `a.`, moves the name by as much as TCP does.
     ...(isShared ? [...under, `a.${value}`] : []),
+    ...excepted.flatMap((name) => [name, `www.${name}`]),
     ...longer,
     `${value.slice(1)}`.replace(/^[.-]+/, 'x'),
     `${value}.test`,

@@ -20,6 +20,9 @@ const FIRST_PORT = 20_000;
 /** Names whose subdomains are other people's. */
 const SHARED = ['co.uk', 'duckdns.org'].map((name, index) => exportIndicator(900 + index, 'DOMAIN', name));
 
+const PARTIAL = exportIndicator(905, 'DOMAIN', 'partner.example', {
+  whitelistedParts: ['=mail.partner.example', 'login.partner.example'],
+});
 const CERTIFICATES = [SHA1_OF_CERTIFICATE, 'ab'.repeat(20)].map((sha1, index) =>
   exportIndicator(910 + index, 'SHA1', sha1, { ofCertificate: true }),
 );
@@ -34,7 +37,7 @@ describe.skipIf(!isInstalled)('Suricata rules loaded by Suricata', () => {
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'tipline-suricata-'));
-    rows = [...GOLDEN, ...SHARED, ...CERTIFICATES, ...HOSTILE, ...(await sampleRows())];
+    rows = [...GOLDEN, ...SHARED, PARTIAL, ...CERTIFICATES, ...HOSTILE, ...(await sampleRows())];
     writeFileSync(join(directory, 'tipline.rules'), await written(suricataFormat(), rows));
   });
 
@@ -77,7 +80,7 @@ function attemptsFor(rows: readonly ExportIndicator[]): Attempt[] {
   const values = new Set(rows.map(({ value }) => value));
   return rows
     .filter(({ forDetection }) => forDetection)
-    .flatMap((row) => attemptsOf(row, (address) => values.has(address)));
+    .flatMap((row) => attemptsOf(row, (address) => values.has(address), true));
 }
 
 /** `index sid` of each attempt and each rule that fired on it. An attempt is told by the port of its client. */

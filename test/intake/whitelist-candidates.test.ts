@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { candidateStatement, findCandidates } from '../../src/whitelist/candidates.queries.ts';
+import { currentMatcher } from '../../src/whitelist/current-matcher.ts';
 import { type OperatorEntryRule, parseOperatorEntry } from '../../src/whitelist/matching/entry.ts';
 import { candidatesOf } from '../../src/whitelist/matching/matcher.ts';
 import { parseWarninglist } from '../../src/whitelist/matching/warninglist.ts';
@@ -67,7 +68,14 @@ onEveryEngine((engine) => {
     tipline.db
       .selectFrom('indicator')
       .leftJoin('whitelist_hit as hit', 'hit.indicator_id', 'indicator.id')
-      .select(['type', 'normalized', 'whitelisted', 'list_id as listId', 'entry'])
+      .select([
+        'type',
+        'normalized',
+        'whitelisted',
+        'whitelisted_parts as parts',
+        'list_id as listId',
+        'entry',
+      ])
       .execute();
 
   /** Every row that something hides, and what; by the database, and by comparing each value with each entry. */
@@ -84,6 +92,11 @@ onEveryEngine((engine) => {
       if (hit) expected.push({ type, normalized, ...hit });
     }
     expect(stored).toEqual(expected);
+    const { match } = await currentMatcher(tipline.db);
+    const all = await rows();
+    expect(all.map(({ normalized, parts }) => [normalized, parts ?? []])).toEqual(
+      all.map(({ type, normalized }) => [normalized, match(type, normalized).parts]),
+    );
   }
 
   describe('adding and removing a whitelist entry', () => {

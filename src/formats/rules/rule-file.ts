@@ -130,6 +130,7 @@ export function indicatorRules(
   const hasSids = row.number < NUMBERS_WITH_SIDS;
   const rules = hasSids ? rulesOf(row) : [];
   if (rules.length === 0) skipped.add(hasSids ? unmatched : 'sid');
+  else skipped.addParts(row.whitelistedParts.length);
   return rules;
 }
 

@@ -2,7 +2,8 @@ import ipaddr from 'ipaddr.js';
 import { isBlock } from '../../model/address-ranges.ts';
 import type { ExportIndicator } from '../format.ts';
 import { listedBlocks } from '../listed-blocks.ts';
-import { isPublicSuffix, urlParts } from '../url-parts.ts';
+import { includesNamesBelow } from '../listed-names.ts';
+import { urlParts } from '../url-parts.ts';
 import { type FilePlace, fileComparison, literal, type SigmaComparison } from './paths.ts';
 import { registryComparisons } from './registry.ts';
 
@@ -61,7 +62,7 @@ export const SIGMA_RULE_KINDS: readonly SigmaRuleKind[] = [
     reference: SYSMON,
     tags: ['attack.command-and-control', 'attack.t1071'],
     falsePositives: SHARED,
-    comparisons: (row) => (row.type === 'DOMAIN' ? domainComparisons('QueryName', row.value) : []),
+    comparisons: (row) => (row.type === 'DOMAIN' ? domainComparisons('QueryName', row) : []),
   },
   {
     name: 'proxy',
@@ -83,7 +84,7 @@ export const SIGMA_RULE_KINDS: readonly SigmaRuleKind[] = [
     falsePositives: SHARED,
     comparisons: (row) =>
       row.type === 'DOMAIN'
-        ? domainComparisons('DestinationHostname', row.value)
+        ? domainComparisons('DestinationHostname', row)
         : addressComparisons('DestinationIp', row),
   },
   hashKind('process_creation', 'Execution of Known File', 'the execution of files by hashes', [
@@ -132,12 +133,16 @@ function fileEvent({ type, value }: ExportIndicator, place: FilePlace): SigmaCom
 
 /**
  * Returns comparisons for a name and the names below it; `notevil.example` is neither. The names below a
- * public suffix, such as `duckdns.org`, belong to different customers: it is compared alone.
+ * public suffix, such as `duckdns.org`, belong to different customers: it is compared alone, as is a name below which others are
+ * whitelisted.
  */
-export function domainComparisons(field: string, name: string): SigmaComparison[] {
-  const itself = { selection: 'selection_domain', field, pattern: name };
-  if (isPublicSuffix(name)) return [itself];
-  return [itself, { selection: 'selection_subdomain', field: `${field}|endswith`, pattern: `.${name}` }];
+export function domainComparisons(
+  field: string,
+  row: Pick<ExportIndicator, 'value' | 'whitelistedParts'>,
+): SigmaComparison[] {
+  const itself = { selection: 'selection_domain', field, pattern: row.value };
+  if (!includesNamesBelow(row)) return [itself];
+  return [itself, { selection: 'selection_subdomain', field: `${field}|endswith`, pattern: `.${row.value}` }];
 }
 
 /**
@@ -174,7 +179,7 @@ function webRequestComparisons(row: ExportIndicator): SigmaComparison[] {
         pattern: literal(url),
       }));
     case 'DOMAIN':
-      return domainComparisons('cs-host', row.value);
+      return domainComparisons('cs-host', row);
     case 'USER_AGENT':
       return [{ selection: 'selection_user_agent', field: 'c-useragent', pattern: literal(row.value) }];
     default:

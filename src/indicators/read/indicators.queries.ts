@@ -367,13 +367,20 @@ function besideIndicator(principal: Principal) {
       and part.object is not null and part.object ->> 'id' = record -> 'object' ->> 'id'))`;
 }
 
-/** Returns the whitelisted parts of a network without those of an operator's entry above the ceiling. */
-function partsFor({ tlpCeiling }: Principal) {
+/** Returns the whitelisted parts of a network or domain without those of an operator's entry above the ceiling. */
+function partsFor(principal: Principal) {
   return sql<string[] | null>`(
-    select array_agg(part order by part::inet) from unnest(indicator.whitelisted_parts) as part
-    where not exists (select from whitelist_entry as own
-      where own.tlp > ${tlpCeiling}::tlp
-        and case when own.kind = 'cidr' then own.entry::inet && part::inet else false end))`;
+    select array_agg(part order by case when indicator.type = 'DOMAIN' then null else part::inet end, part)
+    from unnest(indicator.whitelisted_parts) as part where not ${isRestrictedPart(principal)})`;
+}
+
+/** Returns the condition that `part`, a whitelisted part of an indicator, discloses an operator's entry above the ceiling. */
+export function isRestrictedPart({ tlpCeiling }: Principal) {
+  return sql<SqlBool>`exists (select from whitelist_entry as own where own.tlp > ${tlpCeiling}::tlp and case
+    when indicator.type = 'DOMAIN' then own.kind in ('hostname', 'string')
+      and regexp_replace(own.entry, '^\\*\\.', '') = regexp_replace(part, '^(=|\\*\\.)', '')
+    when own.kind = 'cidr' then own.entry::inet && part::inet
+    else false end)`;
 }
 
 function contextOf(db: Db, principal: Principal) {

@@ -72,7 +72,7 @@ export const explainTool = defineTool({
       ...IndicatorPart.properties,
       confidencePinned: Type.Boolean({ description: 'Whether an analyst has set the confidence.' }),
       whitelistedParts: Type.Array(Type.String(), {
-        description: 'Of a network: parts that must not be blocked.',
+        description: 'Of a network or domain: addresses, networks and names that must not be blocked.',
       }),
     }),
     confidenceFrom: text('Who decides the confidence.'),

@@ -1,3 +1,4 @@
+import { writeNamePart } from '../../model/name-parts.ts';
 import { MAX_NAME_LENGTH } from '../../model/normalize-url.ts';
 import { SHORTEST_PART } from './entry.ts';
 import type { Reach } from './names.ts';
@@ -20,6 +21,69 @@ export function findName(tables: NameTables, name: string, typeBit: number, rank
     if (tables.below.size > 0) best = Math.min(best, highestPriority(tables.below, above, typeBit, ranks));
   }
   return best;
+}
+
+export interface NameIndex {
+  /** Returns the parts of a domain (see name-parts.ts), in lists with that type, without those that others include: the first of them. */
+  findBelow(domain: string, typeBit: number, most: number): FoundPart[];
+}
+
+/** A part of a domain, with the lowest rank of its entries. */
+interface FoundPart {
+  part: string;
+  rank: number;
+}
+
+/** Ends of the keys of an index of names, by reach. All sort before the space that precedes a further label. */
+const KEY_ENDS: readonly (readonly [Reach, string])[] = [
+  ['itself and below', ''],
+  ['itself', '\x01'],
+  ['below', '\x02'],
+];
+
+/**
+ * Returns an index that finds the names below a domain. Keys are labels in reverse with spaces between them, which sort before
+ * all other characters: the names below one follow it directly.
+ */
+export function nameIndex(tables: NameTables, ranks: Priorities): NameIndex {
+  const keys: string[] = [];
+  for (const [reach, end] of KEY_ENDS)
+    for (const name of tables[reach].keys()) if (isBelowDomain(name, reach)) keys.push(keyOf(name) + end);
+  keys.sort();
+  return {
+    findBelow(domain, typeBit, most) {
+      const found: FoundPart[] = [];
+      const first = keyOf(domain);
+      const end = `${first}!`;
+      for (
+        let at = lowerBoundOf(keys, `${first}\x02`);
+        (keys[at] ?? '~') < end && found.length < most;
+        at++
+      ) {
+        const { name, reach } = readKey(keys[at] as string);
+        const rank = highestPriority(tables[reach], name, typeBit, ranks);
+        if (rank === NO_MATCH) continue;
+        const [itself, below] = [reach !== 'below', reach !== 'itself'];
+        found.push({ part: writeNamePart({ name, itself, below }), rank });
+        if (below) at = lowerBoundOf(keys, `${keyOf(name)}!`) - 1;
+      }
+      return found;
+    },
+  };
+}
+
+/** Returns whether a rule is about names below a domain, which has two labels at least. */
+function isBelowDomain(name: string, reach: Reach): boolean {
+  const dot = name.indexOf('.');
+  return dot !== -1 && (reach === 'below' || name.includes('.', dot + 1));
+}
+
+const keyOf = (name: string) => name.split('.').reverse().join(' ');
+
+function readKey(key: string): { name: string; reach: Reach } {
+  const reach = KEY_ENDS.find(([, end]) => end === key.at(-1))?.[0] ?? 'itself and below';
+  const labels = reach === 'itself and below' ? key : key.slice(0, -1);
+  return { name: labels.split(' ').reverse().join('.'), reach };
 }
 
 export interface NetworkIndex {

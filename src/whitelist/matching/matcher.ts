@@ -7,6 +7,7 @@ import {
   joined,
   rangeOf,
 } from '../../model/address-ranges.ts';
+import { joinedNames } from '../../model/name-parts.ts';
 import { MAX_LENGTH, searchText } from '../../model/text.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../../model/vocabulary.ts';
 import { readEntry } from './entry.ts';
@@ -14,11 +15,12 @@ import {
   findName,
   type NameTables,
   type NetworkIndex,
+  nameIndex,
   networkIndex,
   networkTableKey,
   substringIndex,
 } from './indexes.ts';
-import { hostOf } from './names.ts';
+import { hostOf, suffixKind } from './names.ts';
 import { addressDigits, blockDigits, IPV4_DIGITS } from './network.ts';
 import {
   addPriority,
@@ -44,7 +46,7 @@ interface WhitelistMatch {
   hit: WhitelistHit | null;
   /**
    * The whitelisted addresses and CIDR blocks within a network that is not hidden, in ascending order, joined where they
-   * touch.
+   * touch; or the whitelisted names below a domain that is not hidden, see name-parts.ts.
    */
   parts: readonly string[];
 }
@@ -60,11 +62,14 @@ export interface ListsMatcher {
   find(type: IndicatorType, normalized: string): WhitelistHit | null;
   /** Returns the whitelisted networks within a network. */
   findWithin(type: IndicatorType, normalized: string): { range: AddressRange; hit: WhitelistHit }[];
+  /** Returns the whitelisted names below a domain, see name-parts.ts. */
+  findBelow(domain: string): { part: string; hit: WhitelistHit }[];
 }
 
 /**
  * Returns the matcher of several groups of lists, of which the first takes precedence. A network is hidden by an entry
- * that contains it, by entries that together contain all its addresses, or if it has too many whitelisted parts.
+ * that contains it, by entries that together contain all its addresses, or if it has too many whitelisted parts, as a
+ * domain is.
  */
 export function matcherOf(groups: readonly ListsMatcher[]): WhitelistMatcher {
   return {
@@ -73,22 +78,38 @@ export function matcherOf(groups: readonly ListsMatcher[]): WhitelistMatcher {
         const hit = group.find(type, normalized);
         if (hit) return { hit, parts: [] };
       }
-      if (!isNetwork(type, normalized)) return NOT_WHITELISTED;
-      const within = groups.flatMap((group) => group.findWithin(type, normalized));
-      if (within.length === 0) return NOT_WHITELISTED;
-      const [first] = within;
-      if (within.length > MAX_PARTS) return { hit: first?.hit ?? null, parts: [] };
-      const whole = rangeOf(normalized);
-      const parts = joined(within.map(({ range }) => range));
-      const isCovered = parts[0]?.first === whole.first && parts[0].last === whole.last;
-      return isCovered
-        ? { hit: first?.hit ?? null, parts: [] }
-        : { hit: null, parts: parts.flatMap((part) => blocksOf(part)) };
+      if (type === 'DOMAIN') return namesBelow(groups, normalized);
+      return isNetwork(type, normalized) ? networksWithin(groups, type, normalized) : NOT_WHITELISTED;
     },
   };
 }
 
-/** The maximum number of whitelisted parts of a network: lists of what is left would be of no use. */
+function networksWithin(
+  groups: readonly ListsMatcher[],
+  type: IndicatorType,
+  network: string,
+): WhitelistMatch {
+  const within = groups.flatMap((group) => group.findWithin(type, network));
+  if (within.length === 0) return NOT_WHITELISTED;
+  const [first] = within;
+  if (within.length > MAX_PARTS) return { hit: first?.hit ?? null, parts: [] };
+  const whole = rangeOf(network);
+  const parts = joined(within.map(({ range }) => range));
+  const isCovered = parts[0]?.first === whole.first && parts[0].last === whole.last;
+  return isCovered
+    ? { hit: first?.hit ?? null, parts: [] }
+    : { hit: null, parts: parts.flatMap((part) => blocksOf(part)) };
+}
+
+/** The names below a public suffix are no part of it: lists and rules have such a domain without them. */
+function namesBelow(groups: readonly ListsMatcher[], domain: string): WhitelistMatch {
+  const below = groups.flatMap((group) => group.findBelow(domain));
+  if (below.length === 0 || suffixKind(domain) !== null) return NOT_WHITELISTED;
+  if (below.length > MAX_PARTS) return { hit: below[0]?.hit ?? null, parts: [] };
+  return { hit: null, parts: joinedNames(below.map(({ part }) => part)) };
+}
+
+/** The maximum number of whitelisted parts of a network or domain: lists of what is left would be of no use. */
 export const MAX_PARTS = 4_096;
 
 const NOT_WHITELISTED: WhitelistMatch = { hit: null, parts: [] };
@@ -107,6 +128,7 @@ export function buildMatcher(lists: readonly { id: string; list: Warninglist }[]
     ipv4: networkIndex(tables.networks.ipv4, ranks),
     ipv6: networkIndex(tables.networks.ipv6, ranks),
   };
+  const names = nameIndex(tables.names, ranks);
   const lowestRank = search(tables, indexes, ranks);
   return {
     find(type, normalized) {
@@ -127,6 +149,10 @@ export function buildMatcher(lists: readonly { id: string; list: Warninglist }[]
         range: { first: numberOf(first), last: numberOf(last) },
         hit: ranks.hitOf(rank),
       }));
+    },
+    findBelow(domain) {
+      const found = names.findBelow(domain, TYPE_BIT.DOMAIN, MAX_PARTS + 1);
+      return found.map(({ part, rank }) => ({ part, hit: ranks.hitOf(rank) }));
     },
   };
 }

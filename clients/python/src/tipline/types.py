@@ -424,8 +424,9 @@ class _IndicatorContextRequired(TypedDict):
     defanged: str
     # The form that `q` is compared with.
     normalizedValue: str
-    # Of a network: the whitelisted addresses and networks within, which must not be blocked. Lists and rules
-    # leave them out.
+    # Of a network: the whitelisted addresses and networks within. Of a domain: the whitelisted names below,
+    # `=name` without and `*.name` as those below it alone. They must not be blocked; lists and rules leave
+    # them out.
     whitelistedParts: List[str]
     # When it was first seen, as its sources say.
     firstSeen: str

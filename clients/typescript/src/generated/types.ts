@@ -117,8 +117,9 @@ export interface IndicatorContext {
   /** The form that `q` is compared with. */
   normalizedValue: string;
   /**
-   * Of a network: the whitelisted addresses and networks within, which must not be blocked. Lists and rules
-   * leave them out.
+   * Of a network: the whitelisted addresses and networks within. Of a domain: the whitelisted names below,
+   * `=name` without and `*.name` as those below it alone. They must not be blocked; lists and rules leave
+   * them out.
    */
   whitelistedParts: string[];
   /** When it was first seen, as its sources say. */

@@ -62,7 +62,7 @@ function IndicatorDetails({ indicator }: { indicator: IndicatorDetail }) {
       }
     >
       <HiddenAlert indicator={indicator} />
-      <WhitelistedParts parts={indicator.whitelistedParts} />
+      <WhitelistedParts type={indicator.type} parts={indicator.whitelistedParts} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Confidence indicator={indicator} canPin={isAnalyst} />
         <DetailsSection indicator={indicator} />
