@@ -331,18 +331,18 @@ export async function recordBackup(db: Db, by: AuditActor): Promise<void> {
   });
 }
 
-/** Records who has restored which backup. */
+/** Records who has restored which backup, within the transaction that its session has begun. */
 export async function recordRestore(
   db: Db,
   by: AuditActor,
   { takenAt, product, revision }: { takenAt: string; product: string; revision: number },
 ): Promise<void> {
-  await db.transaction().execute((trx) => audit(trx, 'store.restore', by, { takenAt, product, revision }));
+  await audit(db as Transaction<Tables>, 'store.restore', by, { takenAt, product, revision });
 }
 
-/** Records who has moved the store here. */
+/** Records who has moved the store here, within the transaction that its session has begun. */
 export async function recordMove(db: Db, by: AuditActor, { revision }: { revision: number }): Promise<void> {
-  await db.transaction().execute((trx) => audit(trx, 'store.move', by, { revision }));
+  await audit(db as Transaction<Tables>, 'store.move', by, { revision });
 }
 
 async function audit(

@@ -1,3 +1,4 @@
+import type { Db } from '../db/database.ts';
 import { lastMigration, MIGRATION_TABLES, migratedNames, migrateWithin } from '../db/migrate.ts';
 import { type Session, within } from '../db/session.ts';
 import {
@@ -33,8 +34,10 @@ export interface LoadOptions {
   replace: boolean;
   /** Whether the store goes on with another history, because the present one may have gone on elsewhere. */
   beginsHistory: boolean;
-  /** Called before the commit. An error undoes everything. */
-  verify(): Promise<void>;
+  /** Called once the rows are written. An error undoes everything. */
+  verify?(): Promise<void>;
+  /** Called at the end of the transaction, in which it may write. An error undoes everything. */
+  beforeCommit?(db: Db): Promise<void>;
 }
 
 /** The schema in which a store is built before it takes the place of the present one. */
@@ -82,14 +85,20 @@ export async function loadStore(
       await setSearchPath(db, path);
       await moveEverything(db, target);
       await setSearchPath(db, [target]);
+      await options.beforeCommit?.(db);
     });
   } finally {
     await within(session, BEGIN, () => dropSchema(db, BUILDING)).catch(() => {});
   }
-  await vacuumTables(
-    db,
-    (await findTables(db)).map(({ name }) => name),
-  );
+  // The store is complete; without this, PostgreSQL does it later.
+  await findTables(db)
+    .then((tables) =>
+      vacuumTables(
+        db,
+        tables.map(({ name }) => name),
+      ),
+    )
+    .catch(() => {});
 }
 
 const BEGIN = 'start transaction';
@@ -113,7 +122,7 @@ async function loadRows(
     const added = await session.copyIn(name, columns, lines());
     if (added !== given) throw new Error(`${added} of ${given} rows of ${name} were stored.`);
   }
-  await verify();
+  await verify?.();
   await restoreTables(db, restore);
   await setSequences(db, manifest.sequences);
 }

@@ -30,7 +30,6 @@ export async function moveStore({ from, to, toName, by }: MoveOptions): Promise<
     if (!(await hasStore(from))) throw new TargetError(`There is no database in ${from}.`);
     await requireNotMoved(from);
     const [source, target] = [await openStoreIn(from), await openPostgresSession(to, NAME)];
-    const mark = () => markMoved(from, toName, by.now);
     try {
       return await withStoreSnapshot(source, { secret: null, now: by.now }, async (snapshot) => {
         const { manifest } = snapshot;
@@ -38,9 +37,11 @@ export async function moveStore({ from, to, toName, by }: MoveOptions): Promise<
           now: by.now,
           replace: false,
           beginsHistory: false,
-          verify: mark,
+          async beforeCommit(db) {
+            await recordMove(db, by, manifest);
+            await markMoved(from, toName, by.now);
+          },
         });
-        await recordMove(target.db, by, manifest);
         return manifest;
       });
     } catch (error) {

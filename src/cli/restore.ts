@@ -97,8 +97,13 @@ async function load(
   { now, replace }: { now: Date; replace: boolean },
 ): Promise<void> {
   const { manifest, verify } = backup;
-  await loadStore(session, backup, { now, replace, beginsHistory: true, verify });
-  await recordRestore(session.db, cliActor(now), manifest);
+  await loadStore(session, backup, {
+    now,
+    replace,
+    beginsHistory: true,
+    verify,
+    beforeCommit: (db) => recordRestore(db, cliActor(now), manifest),
+  });
 }
 
 /** Writes the secret of a backup to a new file. @throws {UsageError} when there is no secret, or such a file already */

@@ -7,6 +7,7 @@ import type { Manifest } from '../../src/backup/manifest.ts';
 import { BackupError, openBackup } from '../../src/backup/read-backup.ts';
 import { readTar, writeTar } from '../../src/backup/tar.ts';
 import { writeBackup } from '../../src/backup/write-backup.ts';
+import type { Db } from '../../src/db/database.ts';
 import { migrationNames } from '../../src/db/migrate.ts';
 import { file, PLACES, type Place, SECRET } from './places.ts';
 
@@ -223,6 +224,23 @@ describe('a backup', () => {
       expect(await place.leftovers()).toEqual([]);
       await place.withSession(async ({ db: kept }) => {
         expect(await kept.selectFrom('revision').select('value').execute()).toEqual([{ value: 7 }]);
+      });
+    });
+
+    it('that cannot be recorded leaves a store that it was to replace as it was', async () => {
+      const { db, close } = await place.open();
+      await db.updateTable('revision').set({ value: 8 }).execute();
+      await close();
+      const backup = await openBackup(written(plain), async () => PASSPHRASE);
+      const beforeCommit = async (restored: Db) => {
+        await restored.updateTable('revision').set({ value: 9 }).execute();
+        throw new Error('not recorded');
+      };
+      const load = place.load(backup, { now: new Date(), replace: true, beginsHistory: true, beforeCommit });
+      await expect(load.finally(backup.close)).rejects.toThrow('not recorded');
+      expect(await place.leftovers()).toEqual([]);
+      await place.withSession(async ({ db: kept }) => {
+        expect(await kept.selectFrom('revision').select('value').execute()).toEqual([{ value: 8 }]);
       });
     });
 
