@@ -36,12 +36,15 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('report' as const), name }),
   fc.record({ kind: fc.constant('expiring' as const), name, hours: fc.integer({ min: 1, max: 60 }) }),
 );
-const worlds = fc.record({
-  steps: fc.array(step, { minLength: 3, maxLength: 20, size: 'max' }),
-  minEntries: fc.option(fc.integer({ min: 1, max: NAMES.length })),
-  minShare: fc.option(fc.integer({ min: 1, max: 100 })),
-  limit: fc.option(fc.integer({ min: 1, max: NAMES.length })),
-});
+const worlds = fc
+  .record({
+    steps: fc.array(step, { minLength: 3, maxLength: 20, size: 'max' }),
+    minEntries: fc.option(fc.integer({ min: 1, max: NAMES.length })),
+    minShare: fc.option(fc.integer({ min: 1, max: 100 })),
+    limit: fc.option(fc.integer({ min: 1, max: NAMES.length })),
+  })
+  // A bound above the limit is rejected.
+  .filter(({ minEntries, limit }) => minEntries === null || limit === null || minEntries <= limit);
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** An entry as the model has it: hours since the beginning. */
