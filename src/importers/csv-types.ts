@@ -10,17 +10,26 @@ import { splitMarkings, tlpOfWord } from './markings.ts';
 import { fileOf, inFile } from './one-file.ts';
 import {
   addressType,
+  beforeBar,
   forDetectionOf,
+  hostOfPair,
   indicatorRecord,
+  type Normalizer,
+  normalizeHalves,
   printable,
   RecordRejected,
   type StatedFields,
   tagsOf,
-  withoutPort,
 } from './record-fields.ts';
 
 type HashType = 'MD5' | 'SHA1' | 'SHA256';
-export type Reading = IndicatorType | `certificate:${HashType}` | 'address' | 'address:port' | 'domain:port';
+export type Reading =
+  | IndicatorType
+  | `certificate:${HashType}`
+  | 'address'
+  | 'address:port'
+  | 'domain:port'
+  | 'key|value';
 
 /** Words that files use for types, lower case without blanks, `_` and `-`. */
 const READING_BY_WORD = new Map<string, Reading>([
@@ -43,6 +52,7 @@ const READING_BY_WORD = new Map<string, Reading>([
   ['fqdn', 'DOMAIN'],
   ['domain:port', 'domain:port'],
   ['hostname:port', 'domain:port'],
+  ['hostname|port', 'domain:port'],
   ['uri', 'URL'],
   ['md5hash', 'MD5'],
   ['filehashmd5', 'MD5'],
@@ -66,10 +76,20 @@ const READING_BY_WORD = new Map<string, Reading>([
   ['bitcoin', 'BTC_ADDRESS'],
   ['bitcoinaddress', 'BTC_ADDRESS'],
   ['regkey', 'REGISTRY_KEY'],
+  ['regkey|value', 'key|value'],
   ['registry', 'REGISTRY_KEY'],
   ['filepath', 'FILENAME'],
   ['file', 'FILENAME'],
   ['as', 'ASN'],
+]);
+
+/** MISP's words for values of two observables. */
+const HALVES_BY_WORD = new Map<string, readonly [Reading, Reading]>([
+  ['domain|ip', ['DOMAIN', 'address']],
+  ['filename|md5', ['FILENAME', 'MD5']],
+  ['filename|sha1', ['FILENAME', 'SHA1']],
+  ['filename|sha256', ['FILENAME', 'SHA256']],
+  ['malwaresample', ['FILENAME', 'MD5']],
 ]);
 
 function wordKey(word: string): string {
@@ -89,9 +109,11 @@ export function normalizeNamed(word: string, value: string): NormalizeResult {
 
 export function normalizeAs(reading: Reading, value: string): NormalizeResult {
   if (reading === 'address') return normalize(addressType(value), value);
-  if (reading === 'domain:port') return normalize('DOMAIN', withoutPort(value));
+  if (reading === 'domain:port') return normalize('DOMAIN', hostOfPair(value));
+  // No indicator type can hold the data of a registry value.
+  if (reading === 'key|value') return normalize('REGISTRY_KEY', beforeBar(value));
   if (reading === 'address:port') {
-    const host = withoutPort(value);
+    const host = hostOfPair(value);
     return normalize(addressType(host), host);
   }
   if (reading.startsWith('certificate:'))
@@ -148,10 +170,18 @@ function observablesOf(
   typeWord: string | null,
 ): NormalizeResult[] {
   const word = column.hasTypeColumn ? typeWord : null;
-  return value === null ? [] : normalizeEach(value, (one) => normalizeCell(column, one, word));
+  if (value === null) return [];
+  const halves = column.type === null && word !== null ? HALVES_BY_WORD.get(wordKey(word)) : undefined;
+  if (halves === undefined) return normalizeEach(value, (one) => normalizeCell(column, one, word));
+  const [first, second] = halves.map((type) => (half: string) => normalizeCell({ type }, half, null));
+  return normalizeHalves(value, first as Normalizer, second as Normalizer);
 }
 
-function normalizeCell(column: ValueColumn, value: string, typeWord: string | null): NormalizeResult {
+function normalizeCell(
+  column: { type: Reading | null },
+  value: string,
+  typeWord: string | null,
+): NormalizeResult {
   if (value.includes('\ufffd')) return { rejected: 'not valid UTF-8' };
   if (column.type !== null) return normalizeAs(column.type, value);
   return typeWord === null ? normalizeDetected(value) : normalizeNamed(typeWord, value);

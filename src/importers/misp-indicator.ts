@@ -15,16 +15,21 @@ import {
   ATTRIBUTE_NAMESPACE,
   addressType,
   attributeValue,
+  beforeBar,
   dateOf,
   type Fields,
   field,
+  hostOfPair,
   indicatorRecord,
   isAttributeType,
   isObject,
   isTrue,
   longTextOf,
+  type Normalizer,
+  normalizeHalves,
   omitAbsent,
   printable,
+  REJECTED_HALF,
   RecordRejected,
   recordTextOf,
   recordValueOf,
@@ -34,7 +39,6 @@ import {
   shortTextOf,
   tagsOf,
   textOf,
-  withoutPort,
 } from './record-fields.ts';
 
 /** The values that the attributes of an event inherit from it. */
@@ -262,17 +266,14 @@ function* links(
     yield relationshipRecord('indicates', id, to, ofAttribute.has(to) ? shared.tlp : ofEvent);
 }
 
-type Part = (value: string) => NormalizeResult;
-
 const as =
-  (type: IndicatorType): Part =>
+  (type: IndicatorType): Normalizer =>
   (value) =>
     normalize(type, value);
-const address: Part = (value) => normalize(addressType(value), value);
-const REJECTED_HALF = { rejected: 'composite value without its second part' };
+const address: Normalizer = (value) => normalize(addressType(value), value);
 
 /** The normalizers of each attribute type; two for a composite, whose halves are separated by `|`. */
-const PARTS_BY_TYPE = new Map<string, [Part] | [Part, Part]>([
+const PARTS_BY_TYPE = new Map<string, [Normalizer] | [Normalizer, Normalizer]>([
   ['ip-src', [address]],
   ['ip-dst', [address]],
   ['ip-src|port', [(value) => address(hostOfPair(value))]],
@@ -300,7 +301,7 @@ const PARTS_BY_TYPE = new Map<string, [Part] | [Part, Part]>([
   ['btc', [as('BTC_ADDRESS')]],
   ['regkey', [as('REGISTRY_KEY')]],
   // The data after the bar belongs to the key's value, which no indicator type can hold.
-  ['regkey|value', [(value) => normalize('REGISTRY_KEY', value.split('|', 1)[0] ?? '')]],
+  ['regkey|value', [(value) => normalize('REGISTRY_KEY', beforeBar(value))]],
   ['mutex', [as('MUTEX')]],
   ['user-agent', [as('USER_AGENT')]],
   ['AS', [as('ASN')]],
@@ -313,15 +314,5 @@ function attributeObservables(type: string, attribute: Fields): NormalizeResult[
   const [first, second] = parts;
   const stated = field(attribute, 'value');
   const value = typeof stated === 'string' ? stated : '';
-  if (second === undefined) return normalizeEach(value, first);
-  // A file name may contain a bar, a hash or an address never does.
-  const bar = value.lastIndexOf('|');
-  if (bar < 0) return [first(value), REJECTED_HALF];
-  return [first(value.slice(0, bar)), second(value.slice(bar + 1))];
-}
-
-/** Returns the host of `192.0.2.1|443`, as MISP writes it, or of `192.0.2.1:443`, as people do. */
-function hostOfPair(value: string): string {
-  const bar = value.indexOf('|');
-  return bar < 0 ? withoutPort(value) : value.slice(0, bar);
+  return second === undefined ? normalizeEach(value, first) : normalizeHalves(value, first, second);
 }

@@ -291,10 +291,29 @@ export function hostType(value: string): IndicatorType {
 }
 
 /** Returns the part before the port of `192.0.2.1:443`, `[2001:db8::1]:443` or `example.org:8080`. */
-export function withoutPort(value: string): string {
+function withoutPort(value: string): string {
   const match = /^(.*[^:]):\d{1,5}$/.exec(value.trim());
   const host = match?.[1] ?? value.trim();
   // Without brackets the last group of an IPv6 address would be taken for a port.
   if (host.startsWith('[') && host.endsWith(']') && host.includes(':')) return host.slice(1, -1);
   return addressType(host) === 'IPV6' ? value.trim() : host;
 }
+
+export type Normalizer = (value: string) => NormalizeResult;
+
+export const REJECTED_HALF = { rejected: 'composite value without its second part' };
+
+/** Normalizes both observables of one of MISP's composite values, such as `invoice.exe|d41d…`. */
+export function normalizeHalves(value: string, first: Normalizer, second: Normalizer): NormalizeResult[] {
+  // A file name may contain a bar, a hash or an address never does.
+  const bar = value.lastIndexOf('|');
+  if (bar < 0) return [first(value), REJECTED_HALF];
+  return [first(value.slice(0, bar)), second(value.slice(bar + 1))];
+}
+
+/** Returns the host of `192.0.2.1|443`, as MISP writes it, or of `192.0.2.1:443`, as people do. */
+export function hostOfPair(value: string): string {
+  return value.includes('|') ? beforeBar(value) : withoutPort(value);
+}
+
+export const beforeBar = (value: string): string => value.split('|', 1)[0] ?? '';

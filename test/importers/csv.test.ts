@@ -36,6 +36,25 @@ describe('a CSV row', () => {
     expect(rows).toMatchObject([{ firstSeen: new Date('2026-01-01') }, {}]);
   });
 
+  it.each([
+    ['ip-dst|port', '1.2.3.4|443', ['IPV4 1.2.3.4']],
+    ['ip-src|port', '2a00:1450::7|8080', ['IPV6 2a00:1450::7']],
+    ['hostname|port', 'bad.example.com|8080', ['DOMAIN bad.example.com']],
+    ['domain|ip', 'bad[.]example.com|1.2.3.4', ['DOMAIN bad.example.com', 'IPV4 1.2.3.4']],
+    ['filename|md5', `a|b.exe|${MD5}`, ['FILENAME a|b.exe', `MD5 ${MD5}`]],
+    ['filename|sha256', `a.exe|${SHA256}`, ['FILENAME a.exe', `SHA256 ${SHA256}`]],
+    ['malware-sample', `a.exe|${MD5}`, ['FILENAME a.exe', `MD5 ${MD5}`]],
+    ['regkey|value', 'HKLM\\Software\\Evil|1', ['REGISTRY_KEY HKEY_LOCAL_MACHINE\\Software\\Evil']],
+  ])("has the values of MISP's composite type %s", async (type, value, values) => {
+    expect(await valuesOf('uuid,type,value', `x,${type},"${value}"`)).toEqual(values);
+  });
+
+  it('of a composite type without its second part has the first, and a rejected one', async () => {
+    const lines = ['type,value', `filename|md5,a.exe`];
+    expect(await valuesOf(...lines)).toEqual(['FILENAME a.exe']);
+    expect(await rejectedOf(...lines)).toEqual(['line 2: composite value without its second part']);
+  });
+
   it('maps all supported columns', async () => {
     const header = 'ioc,type,first_seen,last_seen,expires_at,confidence,severity,tlp,tags,malware,comment';
     const row =
