@@ -21,6 +21,7 @@ const COLUMN_NAMES = {
   modifiedAt: 'modified_at',
   forDetection: 'for_detection',
   ofCertificate: 'of_certificate',
+  whitelistedParts: 'whitelisted_parts',
 };
 /** Fields that come from other tables; COPY leaves them out. */
 const JOINED_FIELDS = ['externalIds', 'indicates'];

@@ -68,7 +68,7 @@ function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: b
       // With a dot at its end, a reversed name is the beginning of those below it and of no others.
       rows
         .where(sql<boolean>`indicator.type = 'DOMAIN'`)
-        .orderBy(sql`(indicator_host_reversed(indicator.type, indicator.normalized) || '.') collate "C"`),
+        .orderBy(sql`(reverse(indicator.normalized) || '.') collate "C"`),
     ].slice(format.types.some((type) => type !== 'DOMAIN') ? 0 : 1);
   if (format.order === 'number') return [rows.orderBy('indicator.number')];
   if (format.order === 'type')
