@@ -178,5 +178,12 @@ export const NEWER_VERSION =
 function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (NEWER.test(text)) return NEWER_VERSION;
-  return `The database cannot be used: ${systemReason(error) ?? text}.`;
+  const reason = systemReason(error);
+  return `The database cannot be used: ${reason ?? text}.${reason === undefined ? detailOf(error) : ''}`;
+}
+
+/** Returns what PostgreSQL adds to a message, such as which objects depend on another, after a space; '' for nothing. */
+function detailOf(error: unknown): string {
+  const detail = error instanceof Error && 'detail' in error ? error.detail : undefined;
+  return typeof detail === 'string' ? ` ${detail}` : '';
 }

@@ -82,6 +82,27 @@ describe.each(releases)('a command on a store of %s', (release) => {
   });
 });
 
+describe.skipIf(!hasPostgres)('migrate on a database with a view of the operator', () => {
+  it('says what stands in the way, and changes nothing', async () => {
+    const [release = ''] = releases;
+    const database = await loadDump(release);
+    const { secret } = factsOf(release) as { secret: string };
+    const env = nodeSettings(database.url, {
+      TIPLINE_SECRET: secret,
+      TIPLINE_DATA_DIR: temporaryDirectory(),
+    });
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('create view our_report as select * from indicator_source');
+    const { code, stderr } = await run(['migrate'], { env });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('view our_report depends on table')]);
+    await client.query('drop view our_report');
+    await client.end();
+    expect((await run(['migrate'], { env })).code).toBe(0);
+    await database.drop();
+  });
+});
+
 describe.skipIf(!hasPostgres)('a command on a standby of PostgreSQL', () => {
   it('reads, as an export does', async () => {
     const directory = temporaryDirectory();
