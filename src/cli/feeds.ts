@@ -170,7 +170,7 @@ async function list({ json }: Json): Promise<void> {
     const [holds, webhooks] = [await findHolds(db), await listWebhooks(db)];
     const now = new Date();
     const listed = [];
-    for (const { extentChange, ...feed } of await listFeeds(db, 'RED')) {
+    for (const { extentChange, former, ...feed } of await listFeeds(db, 'RED')) {
       const webhook = webhooks.get(feed.id);
       listed.push({
         ...feed,

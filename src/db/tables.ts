@@ -551,6 +551,8 @@ export interface Tables {
     /** The place of the last change of its extent in the order of changes (`ExtentChange`). */
     extent_number: Generated<number | null>;
     extent_date: Generated<number | null>;
+    /** What it had before the changes of its extent, the last of them first. */
+    former: DefaultedJsonb<{ format: string; query: string }[]>;
   };
   feed_webhook: {
     feed_id: string;

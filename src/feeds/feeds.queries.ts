@@ -22,12 +22,23 @@ function toFeed(row: Selectable<Tables['feed']>): Feed {
   };
 }
 
-/** A feed with the last change of its extent; null: there was none. */
-export type FollowedFeed = Feed & { extentChange: ExtentChange | null };
+/** What a feed had before a change of its extent. */
+export type FormerFeed = Pick<Feed, 'format' | 'query'>;
+
+export interface FollowedFeed extends Feed {
+  /** The last change of its extent; null: there was none. */
+  extentChange: ExtentChange | null;
+  /** What it had before, the last first. */
+  former: FormerFeed[];
+}
 
 function toFollowedFeed(row: Selectable<Tables['feed']>): FollowedFeed {
   const { extent_number: number, extent_date: date } = row;
-  return { ...toFeed(row), extentChange: number === null || date === null ? null : { number, date } };
+  return {
+    ...toFeed(row),
+    extentChange: number === null || date === null ? null : { number, date },
+    former: row.former.map(({ format, query }) => ({ format: formatNamed(format), query })),
+  };
 }
 
 /** @param slug any text */
@@ -98,12 +109,21 @@ export async function updateFeed(db: Db, feed: Feed): Promise<void> {
     .execute();
 }
 
-export async function setExtentChange(db: Db, id: string, { number, date }: ExtentChange): Promise<void> {
-  await db
-    .updateTable('feed')
-    .set({ extent_number: number, extent_date: date })
-    .where('id', '=', id)
-    .execute();
+/** How many former extents are kept. */
+const MAX_FORMER = 20;
+
+/** @param before the feed as it was */
+export async function setExtentChange(
+  db: Db,
+  { id, format, query }: Feed,
+  { number, date }: ExtentChange,
+): Promise<void> {
+  const former = JSON.stringify([{ format, query }]);
+  await sql`
+    update feed set extent_number = ${number}, extent_date = ${date}, former = ${former}::jsonb || (
+      select coalesce(jsonb_agg(one order by place), '[]') from jsonb_array_elements(former) with ordinality as earlier (one, place)
+      where one <> ${former}::jsonb -> 0 and place < ${MAX_FORMER})
+    where id = ${id}::uuid`.execute(db);
 }
 
 export async function deleteFeed(db: Db, id: string): Promise<void> {

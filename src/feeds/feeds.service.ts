@@ -97,7 +97,7 @@ export async function changeFeed(
       exportProblem(before) !== null ||
       collectionOf(before).collection.id !== collectionOf(after).collection.id
     )
-      await setExtentChange(trx, after.id, await recordExtentChange(trx));
+      await setExtentChange(trx, before, await recordExtentChange(trx));
     const object = { kind: 'feed' as const, id: after.id };
     await writeAudit(trx, by, { action: 'feed.change', object, before, after, reason: null });
     return after;

@@ -2,7 +2,7 @@ import type { Db } from '../db/database.ts';
 import type { ExtentChange } from '../db/revision/change-dates.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { ContextKind } from '../exports/export-context.queries.ts';
-import { collectionOf, readerOf } from '../feeds/feed.ts';
+import { collectionOf, exportProblem, readerOf } from '../feeds/feed.ts';
 import { type FollowedFeed, findFeeds, listFeeds } from '../feeds/feeds.queries.ts';
 import { tlpName } from '../formats/format.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
@@ -25,6 +25,8 @@ export interface Collection {
   entityKinds: readonly ContextKind[];
   /** The last change of its filters or ceiling; null: there was none. */
   extentChange: ExtentChange | null;
+  /** Filters that it had before. */
+  formerFilters: IndicatorFilters[];
 }
 
 /** A key, as far as it decides which collections it can read. */
@@ -79,6 +81,7 @@ const everything = (principal: Principal): Omit<Collection, 'entityKinds'> => ({
   principal,
   filters: {},
   extentChange: null,
+  formerFilters: [],
 });
 
 const byTlp = (principal: Principal): Omit<Collection, 'entityKinds'>[] =>
@@ -90,6 +93,7 @@ const byTlp = (principal: Principal): Omit<Collection, 'entityKinds'>[] =>
     principal: { ...principal, tlpCeiling: tlp },
     filters: {},
     extentChange: null,
+    formerFilters: [],
   }));
 
 function ofFeed(feed: FollowedFeed, reader: Principal): Collection {
@@ -106,5 +110,9 @@ function ofFeed(feed: FollowedFeed, reader: Principal): Collection {
     // A feed is a list of indicators: its filters select nothing else, and a key that is bound to it can read nothing else.
     entityKinds: [],
     extentChange: feed.extentChange,
+    formerFilters: feed.former
+      .map((former) => ({ ...feed, ...former }))
+      .filter((former) => exportProblem(former) === null)
+      .map((former) => collectionOf(former).filters),
   };
 }

@@ -27,6 +27,8 @@ export interface Rows {
   entityKinds: readonly ContextKind[];
   /** The last change of the filters or of the ceiling; null: there was none. */
   extentChange: ExtentChange | null;
+  /** Filters that the collection had before: clients may have what they selected. */
+  formerFilters: readonly IndicatorFilters[];
   match: Match;
 }
 
@@ -163,7 +165,7 @@ export const isHeld = ({ base, since }: Held) => sql<SqlBool>`(h.to_revision > $
  */
 export async function findEndedStates(
   db: Db,
-  { principal, filters, match, extentChange }: Rows,
+  { principal, filters, match, extentChange, formerFilters }: Rows,
   held: Held,
   from: number,
   most: number,
@@ -186,7 +188,7 @@ export async function findEndedStates(
       ) as ended
       where ${visible('indicator', principal, 'ended')}
         and (is_hidden or (is_for_detection <> for_detection and type <> 'CVE'))
-        and ${match.type ? hasOwnType(match.type, 'ended') : sql`true`} and ${hasMatched(filters, principal)}
+        and ${match.type ? hasOwnType(match.type, 'ended') : sql`true`} and ${hasMatched([filters, ...formerFilters], principal)}
       order by place, ${isIndicator}, to_revision desc
       limit ${most}
   `.execute(db);
@@ -196,10 +198,14 @@ export async function findEndedStates(
 const FIXED_COLUMNS = sql`indicator.id, indicator.type, indicator.normalized, indicator.search_text`;
 const stateOf = (row: string) => sql.join(STATE_COLUMNS.map((column) => sql.ref(`${row}.${column}`)));
 
-/** Returns the condition that a visible state of an indicator, now or as far as the history goes back, has matched. */
-function hasMatched(filters: IndicatorFilters, principal: Principal) {
-  const conditions = [...listedConditions(filters), ...otherConditions(filters, principal, EVER_LINKED)];
-  if (conditions.length === 0) return sql<SqlBool>`true`;
+/** Returns the condition that a visible state of an indicator, now or as far as the history goes back, has matched one of these filters. */
+function hasMatched(all: readonly IndicatorFilters[], principal: Principal) {
+  const conditions = all.map((filters) => [
+    ...listedConditions(filters),
+    ...otherConditions(filters, principal, EVER_LINKED),
+  ]);
+  if (conditions.some(({ length }) => length === 0)) return sql<SqlBool>`true`;
+  const matches = conditions.map((every) => sql`(${sql.join(every, sql` and `)})`);
   return sql<SqlBool>`exists (
     select from (
       select ${FIXED_COLUMNS}, ${stateOf('indicator')} from indicator where indicator.id = ended.id
@@ -207,7 +213,7 @@ function hasMatched(filters: IndicatorFilters, principal: Principal) {
       select ${FIXED_COLUMNS}, ${stateOf('h')} from indicator_history as h join indicator on indicator.id = h.indicator_id
       where h.indicator_id = ended.id
     ) as indicator
-    where ${sql.join([visible('indicator', principal), ...conditions], sql` and `)})`;
+    where ${visible('indicator', principal)} and (${sql.join(matches, sql` or `)}))`;
 }
 
 /** The links of indicators and the actors and campaigns in all states, as far as the history goes back. */

@@ -163,7 +163,7 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
 
   const read = (
     request: FastifyRequest,
-    { principal, filters, entityKinds, extentChange }: Collection,
+    { principal, filters, entityKinds, extentChange, formerFilters }: Collection,
     query: PageQuery,
     withEnds: boolean,
   ): Promise<Page> => {
@@ -172,7 +172,7 @@ export const taxiiRoutes: FastifyPluginAsyncTypebox<Options> = async (app, optio
         inSnapshot(db, (snapshot) =>
           nextObjects(
             { db: snapshot, ...lookups },
-            { principal, filters, entityKinds, extentChange, ...query, withEnds },
+            { principal, filters, entityKinds, extentChange, formerFilters, ...query, withEnds },
           ),
         ),
       );

@@ -461,6 +461,19 @@ onEveryEngine((engine) => {
       expect(ended?.valid_until).toBe(ended?.modified);
     });
 
+    it('has the ends of what clients may have by former filters, and of nothing else', async () => {
+      await pull('', {}, alias);
+      await changeFeed(harness.db, slug, { query: 'minConfidence=95' }, BY);
+      await changeFeed(harness.db, slug, { query: 'tag=none' }, BY);
+      const before = await pull('', {}, alias);
+      expect(indicators(before.objects)).toEqual([]);
+      for (const name of ['host-1.example', 'host-10.example'])
+        await addEntry(harness.db, name, undefined, BY, 'RED');
+      const { objects } = await pull(`added_after=${before.last}`, {}, alias);
+      expect(indicators(objects)).toEqual(['host-1.example']);
+      expect(objects[0]?.valid_until).toBe(objects[0]?.modified);
+    });
+
     it('has no object anew where a change leaves the extent', async () => {
       const before = await pull('', {}, alias);
       await changeFeed(harness.db, slug, { name: 'Other hosts' }, BY);

@@ -56,6 +56,7 @@ interface Client {
   filters: IndicatorFilters;
   /** The last change of the two. */
   extentChange: ExtentChange | null;
+  formerFilters: IndicatorFilters[];
   reached: Reached;
   copy: Map<string, DatedObject['object']>;
 }
@@ -183,12 +184,13 @@ onEveryEngine((engine) => {
     // The client reads its pages to the end before.
     while (client.reached.held && (await poll(client, 5)));
     if (compareTlp(ceiling, client.ceiling) > 0) client.ceiling = ceiling;
+    client.formerFilters = [client.filters, ...client.formerFilters];
     client.filters = filters;
     client.extentChange = await withRevision(database.db, recordExtentChange);
   }
 
   async function poll(client: Client, limit: number): Promise<boolean> {
-    const { ceiling, filters, extentChange, reached } = client;
+    const { ceiling, filters, extentChange, formerFilters, reached } = client;
     const principal = { tlpCeiling: ceiling, now: new Date(world.now()) };
     const entityKinds = hasContext(client) ? CONTEXT_KINDS : [];
     const asked = {
@@ -196,6 +198,7 @@ onEveryEngine((engine) => {
       filters,
       entityKinds,
       extentChange,
+      formerFilters,
       match: {},
       reached,
       limit,
@@ -284,6 +287,7 @@ onEveryEngine((engine) => {
               ceiling,
               filters: place === 0 ? {} : filters,
               extentChange: null,
+              formerFilters: [],
               reached: BEGINNING,
               copy: new Map(),
             }),
