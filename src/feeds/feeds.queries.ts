@@ -23,7 +23,7 @@ function toFeed(row: Selectable<Tables['feed']>): Feed {
 }
 
 /** What a feed had before a change of its extent. */
-export type FormerFeed = Pick<Feed, 'format' | 'query'>;
+type FormerFeed = Pick<Feed, 'format' | 'query'>;
 
 export interface FollowedFeed extends Feed {
   /** The last change of its extent; null: there was none. */
