@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
+import { addEntry } from '../../src/whitelist/whitelist.service.ts';
+import { indicatorRecord, NOW } from '../support/harness.ts';
 import { freePort } from '../support/servers.ts';
 import {
   ADDRESSES,
@@ -84,6 +86,9 @@ describe.skipIf(!canRunPostfix)('postfix, as its page in docs/integrations says'
 
   it('rejects what is listed and nothing else, and follows changes', async () => {
     const port = await freePort();
+    const { db, load } = recipe.harness;
+    await load([indicatorRecord('DOMAIN', 'partner.example', { confidence: 90 })]);
+    await addEntry(db, 'login.partner.example', undefined, { who: 'test', now: NOW, reason: 'ours' }, 'RED');
     await fetchAll();
     recipe.write(
       'etc/postfix/main.cf',
@@ -133,6 +138,9 @@ postlog unix-dgram n - n - 1 postlogd
         () => false,
       ),
     );
+    const hosts = ['partner', 'www.partner', 'login.partner', 'any.login.partner'];
+    const rejected = await Promise.all(hosts.map((host) => isRejected('192.0.2.99', `a@${host}.example`)));
+    expect(rejected).toEqual([true, true, false, false]);
     await expectBlocked(AT_FIRST);
     expect(await recipe.run(/^postmap -q/)).toBe('REJECT\nREJECT\n');
     await recipe.change(ADDRESSES, DOMAINS, SENDERS);
