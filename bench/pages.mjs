@@ -41,17 +41,24 @@ async function bench() {
   });
   const cookie = await signIn(url);
   const facts = await findFacts(client);
-  const { rows: sources } = await client.query('select id from source order by name limit 1');
-  await client.end();
+  const { rows: subsets } = await client.query(
+    `
+    (select source_id::text as source, null as tag, sum(count)::int as count from source_summary group by 1 order by 3 desc limit 2)
+    union all
+    (select null, tag, sum(count)::int from indicator_tag_summary where tag = $1 group by 2)`,
+    [facts.commonTag],
+  );
   await waitUntilStable(`${url}/app/indicators?pageSize=1`, cookie);
+  await waitUntilCounted(client);
+  await client.end();
   console.log('| request | total | median ms | slowest ms |\n|---|--:|--:|--:|');
-  for (const [name, path] of Object.entries(paths(facts, sources[0]?.id))) {
+  for (const [name, path] of Object.entries(paths(facts, subsets))) {
     const { median, slowest, total } = await measure(url + path, cookie);
     console.log(`| ${name} | ${total} | ${median.toFixed(1)} | ${slowest.toFixed(1)} |`);
   }
 }
 
-function paths({ q3, q8, commonTag, rareTag, ids }, sourceId) {
+function paths({ q3, q8, commonTag, rareTag, ids }, [largest, other, tag]) {
   const list = '/app/indicators?pageSize=50';
   return {
     'the list': list,
@@ -65,7 +72,14 @@ function paths({ q3, q8, commonTag, rareTag, ids }, sourceId) {
     'eight letters': `${list}&q=${q8}`,
     'a common tag': `${list}&tag=${encodeURIComponent(commonTag)}`,
     'a rare tag': `${list}&tag=${encodeURIComponent(rareTag)}`,
-    'one source': `${list}&sourceId=${sourceId}`,
+    ...sorted(`${list}&tag=${encodeURIComponent(tag.tag)}`, 'a common tag', middleOf(tag)),
+    ...sorted(`${list}&sourceId=${largest.source}`, 'the largest source', middleOf(largest)),
+    ...sorted(`${list}&sourceId=${other.source}`, 'another source', middleOf(other)),
+    ...sorted(
+      `${list}&sourceId=${other.source}&severity=HIGH`,
+      'another source, one severity',
+      middleOf(other, 0.1),
+    ),
     pinned: `${list}&state=pinned`,
     whitelisted: `${list}&state=whitelisted`,
     expired: `${list}&state=expired`,
@@ -78,6 +92,11 @@ function paths({ q3, q8, commonTag, rareTag, ids }, sourceId) {
     sources: '/app/sources',
     audit: '/app/audit',
   };
+}
+
+/** A page in the middle of the visible part, or of a share of it. */
+function middleOf({ count }, share = 0.4) {
+  return Math.floor((count * share) / 50);
 }
 
 /** The first page of a list and one in its middle, in every order. */
@@ -101,6 +120,14 @@ async function waitUntilStable(address, cookie) {
   const total = async () => (await (await fetch(address, { headers: { cookie } })).json()).total;
   for (let before = -1, now = await total(); before !== now; before = now, now = await total())
     await delay(15_000);
+}
+
+/** Waits until the segments of the list have been counted at the latest revision. */
+async function waitUntilCounted(client) {
+  const isCounted = async () =>
+    (await client.query('select from list_segment_state join revision on revision = value where has_grams'))
+      .rowCount > 0;
+  while (!(await isCounted())) await delay(1_000);
 }
 
 async function signIn(url) {

@@ -59,4 +59,8 @@ export const DERIVED_TABLES = [
   'first_seen_segment',
   'first_seen_segment_tag',
   'first_seen_change',
+  'list_source',
+  'list_segment_source',
+  'first_seen_segment_source',
+  'statement_change',
 ];

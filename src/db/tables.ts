@@ -132,6 +132,10 @@ export interface Tables {
   list_tag: { tag: string };
   first_seen_segment_tag: { tag: string; first_seen: Date; counts: number[] };
   list_segment_tag: { tag: string; last_seen: Date; id: string; counts: number[] };
+  list_source: { source_id: string };
+  first_seen_segment_source: { source_id: string; first_seen: Date; counts: number[] };
+  list_segment_source: { source_id: string; last_seen: Date; id: string; counts: number[] };
+  statement_change: { indicator_number: number; source_id: string; revision: number; tlp: Tlp | null };
   campaign_summary: { campaign_id: string; tlp: Tlp; count: number };
   source_summary: {
     source_id: string;

@@ -76,10 +76,15 @@ export function summaryCorrection(principal: Principal) {
  * Returns the difference between the counts of the segments of the list and the indicators visible to `principal`: rows
  * to subtract (`n` is -1) and to add (1).
  * @param most the maximum number of rows that have changed, and of those that have expired
+ * @param sourceId only those that a statement of this source shows
  */
-export function listChanges(principal: Principal, most: number) {
-  return sql`(select * from list_changes(${principal.now}::timestamptz, ${most}::integer) as list_change
-    where ${visibleToAnalyst('list_change', principal)}) as indicator`;
+export function listChanges({ tlpCeiling, now }: Principal, most: number, sourceId?: string) {
+  const at = sql`${now}::timestamptz, ${most}::integer`;
+  const changes = sourceId
+    ? sql`list_changes_of_sources(${at}, ${sourceId}::uuid)`
+    : sql`list_changes(${at})`;
+  return sql`(select * from ${changes} as list_change
+    where ${visibleToAnalyst('list_change', { tlpCeiling, now })}) as indicator`;
 }
 
 /**

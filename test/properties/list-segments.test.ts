@@ -18,14 +18,18 @@ const HOUR = 3_600_000;
 const TYPES = ['DOMAIN', 'URL', 'MUTEX'] as const;
 const SIZES = { size: 4, atOnce: 3, kept: 3, fewest: 2 };
 const TAGS = ['common', 'half', 'rare'];
+const SOURCES = ['One', 'Other'];
+const source = fc.constantFrom(...SOURCES);
 /** Many rows share a time: more than a segment has. */
 const hours = fc.oneof(fc.constant(3), fc.nat(12));
 
 const value = fc.nat(80);
+const some = fc.uniqueArray(value, { minLength: 5, maxLength: 20 });
 const counting = fc.record({ what: fc.constant('count' as const), ahead: fc.nat(20) });
 const importing = (minLength: number, maxLength: number) =>
   fc.record({
     what: fc.constant('import' as const),
+    source,
     rows: fc.array(
       fc.record({
         value,
@@ -40,9 +44,11 @@ const importing = (minLength: number, maxLength: number) =>
     ),
   });
 const change = fc.oneof(
-  importing(1, 3),
+  importing(1, 10),
   counting,
   fc.record({ what: fc.constantFrom('whitelist' as const, 'list' as const), value }),
+  fc.record({ what: fc.constant('withdraw' as const), values: some, source }),
+  fc.record({ what: fc.constant('mark' as const), values: some, source, tlp: fc.constantFrom(...TLPS) }),
   fc.record({ what: fc.constant('sweep' as const), ahead: fc.nat(20) }),
   fc.record({ what: fc.constant('wait' as const), seconds: fc.nat(20) }),
 );
@@ -57,6 +63,7 @@ const ofRows = {
   minConfidence: fc.constantFrom(0, 5, 10, 50, 93, 100),
   since: hours.map((ago) => new Date(NOW.getTime() - ago * HOUR).toISOString()),
   tag: fc.constantFrom(...TAGS),
+  sourceId: source,
 };
 const request = fc.record({
   filters: fc.oneof(
@@ -68,6 +75,14 @@ const request = fc.record({
       { requiredKeys: ['tag'] },
     ),
     fc.record({ tag: ofRows.tag, severity: ofRows.severity, since: ofRows.since }, { requiredKeys: ['tag'] }),
+    fc.record(
+      { sourceId: source, minConfidence: fc.constantFrom(0, 10, 50, 100), since: ofRows.since },
+      { requiredKeys: ['sourceId'] },
+    ),
+    fc.record(
+      { sourceId: source, type: ofRows.type, severity: ofRows.severity },
+      { requiredKeys: ['sourceId'] },
+    ),
     fc.record(ofRows, { requiredKeys: [] }),
     fc.record({ q }),
     fc.record({ q, ...ofRows }, { requiredKeys: ['q'] }),
@@ -90,7 +105,14 @@ const textOf = (n: number): [(typeof TYPES)[number], string] => {
 
 onEveryEngine((engine) => {
   let harness: Harness;
-  beforeAll(async () => void (harness = await startHarness(engine)));
+  /** By name. */
+  const sourceIds = new Map<string, string>();
+  beforeAll(async () => {
+    harness = await startHarness(engine);
+    for (const name of SOURCES) await harness.load([], name);
+    const sources = await harness.db.selectFrom('source').select(['id', 'name']).execute();
+    for (const { id, name } of sources) sourceIds.set(name, id);
+  });
   afterAll(() => harness.close());
 
   const after = (seconds: number) => new Date(harness.clock.now.getTime() + seconds * 1000);
@@ -108,11 +130,29 @@ onEveryEngine((engine) => {
             expiresAt: lives === null ? null : after(lives),
           }),
         ),
+        step.source,
       );
     else if (step.what === 'count') await countSegments(db, after(step.ahead - 10), SIZES);
     else if (step.what === 'sweep') await sweepExpired(db, after(step.ahead - 10));
     else if (step.what === 'wait') harness.clock.now = after(step.seconds);
+    else if (step.what === 'withdraw' || step.what === 'mark') await changeStatements(step);
     else await changeOne(step.what, step.value);
+  }
+
+  /** With the next revision, too, but perhaps without a change of the indicators. */
+  async function changeStatements({
+    source,
+    values,
+    ...step
+  }: Step & { what: 'withdraw' | 'mark' }): Promise<void> {
+    const texts = values.map((n) => textOf(n)[1]);
+    const statements = sql`source_id = ${sourceIds.get(source)}
+      and indicator_number in (select number from indicator where value = any (${texts}::text[]))`;
+    await (step.what === 'mark'
+      ? sql`update indicator_source set tlp = ${step.tlp}::tlp where ${statements}`
+      : sql`delete from indicator_source where ${statements}`
+    ).execute(harness.db);
+    await sql`update revision set value = value + 1`.execute(harness.db);
   }
 
   /** As the product does: with the next revision. */
@@ -136,7 +176,7 @@ onEveryEngine((engine) => {
       { lastSeen: 'last_seen', firstSeen: 'first_seen', epss: "(epss ->> 'score')::float8" }[by as string] ??
       by;
     const direction = `${ascending ? 'asc' : 'desc'}${by === 'epss' ? ' nulls last' : ''}`;
-    const { q, type, types, severity, minConfidence, since, tag } = filters;
+    const { q, type, types, severity, minConfidence, since, tag, sourceId } = filters;
     const { rows } = await sql<{ id: string }>`select id from indicator
       where not whitelisted and tlp <= ${ceiling}::tlp and coalesce(expires_at > ${now}::timestamptz, true)
         and (${type ?? null}::text is null or type::text = ${type ?? ''})
@@ -145,6 +185,9 @@ onEveryEngine((engine) => {
         and strpos(coalesce(search_text, normalized), ${(q ?? '').toLowerCase()}) > 0
         and confidence >= ${minConfidence ?? 0}
         and (${tag ?? null}::text is null or ${tag ?? ''} = any (tags))
+        and (${sourceId ?? null}::text is null or exists (
+          select from indicator_source as s
+          where s.indicator_number = indicator.number and s.source_id::text = ${sourceId ?? ''} and s.tlp <= ${ceiling}::tlp))
         and (${since ?? null}::text is null or last_seen >= ${since ?? NOW}::timestamptz)
       order by ${sql.raw(`${column} ${direction}`)}, last_seen desc, id`.execute(harness.db);
     return rows.map(({ id }) => id);
@@ -166,12 +209,14 @@ onEveryEngine((engine) => {
         // After the second one, segments that have been counted are divided.
         const divided = more ? [{ ...count, ahead: 10 }, more] : [];
         for (const step of [first, ...divided, ...before, count, ...since]) await apply(step);
-        for (const { filters, ceiling, ahead, scanFirst, ...page } of requests) {
+        for (const { filters: named, ceiling, ahead, scanFirst, ...page } of requests) {
           const now = after(ahead);
-          const expected = await naive(filters as IndicatorFilters, ceiling, now, page.sort);
+          const sourceId = 'sourceId' in named ? sourceIds.get(named.sourceId ?? '') : undefined;
+          const filters = { ...named, ...(sourceId && { sourceId }) } as IndicatorFilters;
+          const expected = await naive(filters, ceiling, now, page.sort);
           const of = {
             principal: { tlpCeiling: ceiling, now },
-            filters: filters as IndicatorFilters,
+            filters,
             page: page as SortedPage,
           };
           const bounds = {

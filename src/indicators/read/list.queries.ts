@@ -22,10 +22,11 @@ import {
 import { LazyRow } from './lazy-row.ts';
 import {
   coveredBySegments,
-  isCountedTag,
+  isCountedSubset,
   NOT_COUNTED,
   pageOfSegments,
   segmentCtes,
+  subsetOf,
 } from './segments.queries.ts';
 import { countMatches, isCountable } from './summaries.queries.ts';
 
@@ -246,8 +247,8 @@ const isOfTime = (by: Sort) => by === 'firstSeen' || by === 'lastSeen';
 
 /** Returns the strategies to try, in this order. */
 async function possibleStrategies(db: Db, of: PageQuery, bounds: Bounds): Promise<Strategy[]> {
-  const { tag } = of.filters;
-  if (tag !== undefined && isForSegments(of, bounds) && (await isCountedTag(db, tag)))
+  const subset = subsetOf(of.filters);
+  if (subset && isForSegments(of, bounds) && (await isCountedSubset(db, subset)))
     return ['segments', ...strategies(of, bounds)];
   const gram = of.visibility ? undefined : gramOf(of.filters);
   const possible = await orderedByTotal(db, of, strategies(of, bounds), bounds);

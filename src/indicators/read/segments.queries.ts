@@ -6,19 +6,33 @@ import { INDICATOR_TYPES, SEVERITIES } from '../../model/vocabulary.ts';
 import {
   firstInListOrder,
   type IndicatorFilters,
+  isStatedBy,
   listedConditions,
   rowsBefore,
   type SortedPage,
 } from './indicators.queries.ts';
 import { countMatches } from './summaries.queries.ts';
 
-/** The columns of the key of each table of segments; the tables of tags have the same, after the tag. */
+/** The kinds of subsets of all indicators that are counted apart, if they are large: the table of the counted ones, and its key. */
+export const COUNTED_SUBSETS = {
+  tag: { list: 'list_tag', key: 'tag', type: 'text' },
+  source: { list: 'list_source', key: 'source_id', type: 'uuid' },
+} as const;
+export type Subset = keyof typeof COUNTED_SUBSETS;
+
+/** Returns the subset that the filters select; undefined: none. With a tag and a source it is that of the tag. */
+export function subsetOf({ tag, sourceId }: IndicatorFilters): { subset: Subset; key: string } | undefined {
+  if (tag !== undefined) return { subset: 'tag', key: tag };
+  return sourceId === undefined ? undefined : { subset: 'source', key: sourceId };
+}
+
+/** The columns of the key of each table of segments; the tables of subsets have the same, after the key of the subset. */
 export const SEGMENT_KEYS = {
   list_segment: ['last_seen', 'id'],
   first_seen_segment: ['first_seen'],
 } as const;
 
-/** Returns whether the segments of the list count the matches of these filters, if the tag is one that they count. */
+/** Returns whether the segments of the list count the matches of these filters, if the tag or source is one that they count. */
 export function coveredBySegments({
   type,
   types,
@@ -27,8 +41,10 @@ export function coveredBySegments({
   confidence,
   since,
   tag,
+  sourceId,
   ...others
 }: IndicatorFilters): boolean {
+  if (tag !== undefined && sourceId !== undefined) return false;
   const isByKind = [type, types, severity].some((value) => value !== undefined);
   const isByConfidence = Boolean(minConfidence) || confidence !== undefined;
   return Object.values(others).every((value) => value === undefined) && !(isByKind && isByConfidence);
@@ -53,17 +69,23 @@ function keysFrom(minConfidence: number): number[] {
   ];
 }
 
-/** Returns whether the segments count the indicators of a tag; the page is read from another snapshot. */
-export async function isCountedTag(db: Db, tag: string): Promise<boolean> {
-  const { rows } = await sql`select from list_tag where tag = ${tag}`.execute(db);
-  return rows.length > 0;
+/** Returns whether the segments count the indicators of a subset; the page is read from another snapshot. */
+export async function isCountedSubset(
+  db: Db,
+  subset: NonNullable<ReturnType<typeof subsetOf>>,
+): Promise<boolean> {
+  const { rows } = await sql`select ${isCounted(subset)} as counted`.execute(db);
+  return (rows as [{ counted: boolean }])[0].counted;
 }
+
+const isCounted = ({ subset, key }: { subset: Subset; key: string }) =>
+  sql`exists (select from ${sql.table(COUNTED_SUBSETS[subset].list)} where ${sql.ref(COUNTED_SUBSETS[subset].key)} = ${key})`;
 
 /** Limits of the corrections, as a number of rows. */
 interface SegmentBounds {
   /** The maximum number of rows that have changed since the segments were counted, and of those that have expired. */
   changes: number;
-  /** Fewer matches with a tag are not counted: a page would read too many rows without it. */
+  /** Fewer matches of a subset are not counted: a page would read too many rows outside it. */
   materialize: number;
 }
 
@@ -81,20 +103,20 @@ export function segmentCtes(
   page: SortedPage,
   { changes, materialize }: SegmentBounds,
 ): RawBuilder<unknown>[] {
-  const { since, tag, ...ofRows } = filters;
+  const { since, ...ofRows } = filters;
   const before = rowsBefore(page);
   const end = sql`least(${before + page.pageSize}::bigint, (select total from counted))`;
-  const conditions = sql.join([sql`true`, ...matchesInOrder({ tag, ...ofRows })], sql` and `);
+  const { from, conditions } = changesOf(principal, filters, changes);
   const correction = (key: string) => sql`(
     select coalesce(sum(n), 0) from changed as c
     where c.last_seen >= ${sql.ref(`${key}.last_seen`)}
       and (c.last_seen > ${sql.ref(`${key}.last_seen`)} or c.id < ${sql.ref(`${key}.id`)}))`;
-  const total = since ? sql`(select total from counted_since)` : totalOf(principal, { tag, ...ofRows });
+  const total = since ? sql`(select total from counted_since)` : totalOf(principal, ofRows);
   return [
     sql`usable as materialized (
-      select ${isUsable(principal, tag, changes)} as usable)`,
+      select ${isUsable(principal, filters, changes)} as usable)`,
     sql`changed as materialized (
-      select last_seen, id, n from ${listChanges(principal, changes)} where (select usable from usable) and ${conditions})`,
+      select last_seen, id, n from ${from} where (select usable from usable) and ${conditions})`,
     sql`segment as materialized (
       select last_seen, id, n, coalesce(sum(n) over (order by last_seen desc, id rows between unbounded preceding and 1 preceding), 0) as before
       from (
@@ -103,7 +125,7 @@ export function segmentCtes(
       ) as counted_segment)`,
     ...(since ? [countedSince(principal, filters, correction)] : []),
     sql`counted as materialized (
-      select case when usable and total >= ${tag === undefined ? 0 : materialize} then total else ${sql.lit(NOT_COUNTED)} end::bigint as total
+      select case when usable and total >= ${subsetOf(filters) ? materialize : 0} then total else ${sql.lit(NOT_COUNTED)} end::bigint as total
       from usable left join lateral (select ${total} as total) as of_all on usable)`,
     // Corrected, its place is not behind the page.
     sql`start as materialized (
@@ -128,9 +150,28 @@ const totalOf = (principal: Principal, filters: IndicatorFilters) =>
     ? sql`(${countMatches(principal, filters)})`
     : sql`(select coalesce(sum(n), 0) from segment) + (select coalesce(sum(n), 0) from changed)`;
 
-/** Returns whether the segments count all matches, or those of a tag, and can be corrected. */
-const isUsable = ({ now }: Principal, tag: string | undefined, changes: number) =>
-  sql`${tag === undefined ? sql`` : sql`exists (select from list_tag where tag = ${tag}) and `}list_segments_usable(${now}::timestamptz, ${changes}::integer)`;
+/** Returns the FROM item of the changes since the segments were counted, and the conditions of those that match the filters but `since`. */
+const changesOf = (principal: Principal, { since, sourceId, ...listed }: IndicatorFilters, most: number) => ({
+  from: listChanges(principal, most, sourceId),
+  conditions: sql.join([sql`true`, ...matchesInOrder(principal, listed)], sql` and `),
+});
+
+/** Returns whether the segments count the matches and can be corrected. */
+function isUsable({ now }: Principal, filters: IndicatorFilters, changes: number) {
+  const subset = subsetOf(filters);
+  const conditions = [
+    ...(subset ? [isCounted(subset)] : []),
+    ...(subset?.subset === 'source' ? [statementChangesUpTo(changes)] : []),
+    sql`list_segments_usable(${now}::timestamptz, ${changes}::integer)`,
+  ];
+  return sql.join(conditions, sql` and `);
+}
+
+/** Returns the condition that at most so many statements have changed since the segments were counted. */
+export const statementChangesUpTo = (most: number) => sql`(
+  select count(*) from (
+    select from statement_change where revision > (select revision from list_segment_state) limit ${most + 1}) as changed
+) <= ${most}`;
 
 /** Returns the query of the ids of a page, in order, which are between `start` and `stop`. */
 export function pageOfSegments(principal: Principal, filters: IndicatorFilters, page: SortedPage) {
@@ -145,7 +186,7 @@ export function pageOfSegments(principal: Principal, filters: IndicatorFilters, 
 }
 
 /**
- * Returns the segments of an order with the numbers `n0`, `n1` and so on of their matches of each of the filters, which have one tag or
+ * Returns the segments of an order with the numbers `n0`, `n1` and so on of their matches of each of the filters, which have one subset or
  * none. Only the numbers are sorted with them, not the arrays of counts.
  */
 function segmentsOf(
@@ -159,17 +200,28 @@ function segmentsOf(
   );
   const counted = (counts: RawBuilder<unknown>) =>
     sql`(select ${columns}, ${sql.join(numbers)} from ${counts} offset 0) as segment_count`;
-  const tag = each[0]?.tag;
-  if (tag === undefined) return counted(sql.table(table));
+  const wanted = each[0] && subsetOf(each[0]);
+  if (!wanted) return counted(sql.table(table));
+  const isOfSubset = sql`${sql.ref(COUNTED_SUBSETS[wanted.subset].key)} = ${wanted.key}`;
   // The arrays are compressed: joined to an empty one, they are decompressed once, not for each element.
-  const ofTag = sql`(select ${columns}, counts || '{}' as counts from ${sql.table(`${table}_tag`)} where tag = ${tag} offset 0) as of_tag`;
-  return sql`(select ${columns} from ${sql.table(table)}) as every left join ${counted(ofTag)} using (${columns})`;
+  const ofSubset = sql`(
+    select ${columns}, counts || '{}' as counts from ${sql.table(`${table}_${wanted.subset}`)} where ${isOfSubset} offset 0
+  ) as of_subset`;
+  return sql`(select ${columns} from ${sql.table(table)}) as every left join ${counted(ofSubset)} using (${columns})`;
 }
 
-/** Returns the conditions of the filters for reading in the default order. With a tag no other index serves them. */
-export function matchesInOrder({ tag, since, ...listed }: IndicatorFilters): RawBuilder<SqlBool>[] {
-  if (tag === undefined) return listedConditions({ since, ...listed });
-  const conditions = sql.join([sql`${tag} = any (indicator.tags)`, ...listedConditions(listed)], sql` and `);
+/** Returns the conditions of the filters for reading in the default order. With a subset no other index serves them. */
+export function matchesInOrder(
+  principal: Principal,
+  { tag, sourceId, since, ...listed }: IndicatorFilters,
+): RawBuilder<SqlBool>[] {
+  const ofSubset = [
+    ...(tag === undefined ? [] : [sql`${tag} = any (indicator.tags)`]),
+    ...(sourceId === undefined ? [] : [isStatedBy(sourceId, principal)]),
+  ];
+  if (ofSubset.length === 0) return listedConditions({ since, ...listed });
+  // PostgreSQL tests them in this order: the dearer ones last.
+  const conditions = sql.join([...listedConditions(listed), ...ofSubset], sql` and `);
   return [sql`(${conditions}) is true`, ...listedConditions({ since })];
 }
 
@@ -211,9 +263,9 @@ function listedBetween(
   last: ListKey,
   { columns = sql`id, last_seen`, limit = sql`all` } = {},
 ) {
-  const matches = [visible('indicator', principal), ...matchesInOrder(filters)];
-  // A tag is read from the index of the whole list.
-  const kinds = filters.tag === undefined ? filters : {};
+  const matches = [visible('indicator', principal), ...matchesInOrder(principal, filters)];
+  // A subset is read from the index of the whole list.
+  const kinds = subsetOf(filters) ? {} : filters;
   const part = (bounds: RawBuilder<unknown>, order: RawBuilder<unknown>) =>
     sql`(${firstInListOrder(kinds, { conditions: [...matches, bounds], columns, order, limit })})`;
   return sql`(
@@ -249,7 +301,7 @@ export function placeByFirstSeen(
   { changes }: SegmentBounds,
 ): RawBuilder<FirstSeenPlace> {
   const before = rowsBefore(page);
-  const conditions = sql.join([sql`true`, ...matchesInOrder(filters)], sql` and `);
+  const { from, conditions } = changesOf(principal, filters, changes);
   const correction = sql`(select coalesce(sum(n), 0) from changed as c where c.first_seen > segment.first_seen)`;
   const total = sql`(select total from counted)`;
   const counted = isAscending ? sql`${total} - newer` : sql`newer`;
@@ -260,7 +312,7 @@ export function placeByFirstSeen(
   const [forward, backward] = isAscending ? [sql``, sql`desc`] : [sql`desc`, sql``];
   return sql`
     with changed as materialized (
-      select first_seen, n from ${listChanges(principal, changes)} where ${conditions}
+      select first_seen, n from ${from} where ${conditions}
     ), segment as materialized (
       select first_seen, n,
         coalesce(sum(n) over (order by first_seen desc rows between unbounded preceding and 1 preceding), 0) as newer
@@ -279,7 +331,7 @@ export function placeByFirstSeen(
       ) as segment where ${skipped} >= ${end} limit 1)
       union all select ${sql.lit(last)}
     ) as stop
-    where ${isUsable(principal, filters.tag, changes)}
+    where ${isUsable(principal, filters, changes)}
     limit 1`;
 }
 
@@ -295,7 +347,7 @@ export function countByValueOfSegments(
   { changes }: SegmentBounds,
 ): RawBuilder<{ value: string; count: number }> {
   const { since, ...ofRows } = filters;
-  const conditions = sql.join([sql`true`, ...matchesInOrder(ofRows)], sql` and `);
+  const { from, conditions } = changesOf(principal, filters, changes);
   const value = sql`${sql.ref(column)}::text`;
   const segments = segmentsOf(
     'list_segment',
@@ -317,12 +369,12 @@ export function countByValueOfSegments(
       select array[${sql.join(sums)}]::bigint[] as counts from ${segments} where ${isWhole}
     ), other as materialized (
       select value, sum(n) as n from (
-        select ${value} as value, n from ${listChanges(principal, changes)} where ${conditions} and ${isWhole}
+        select ${value} as value, n from ${from} where ${conditions} and ${isWhole}
         ${ofRest}
       ) as every group by value
     )
     select each.value, (counts[number] + coalesce(other.n, 0))::bigint as count
     from counted cross join unnest(${values.map(String)}::text[]) with ordinality as each (value, number) left join other using (value)
-    where ${isUsable(principal, filters.tag, changes)}
+    where ${isUsable(principal, filters, changes)}
     order by number`;
 }

@@ -14,9 +14,10 @@ import { BOUNDS, type Bounds, type ListPage, type PageQuery, readPage, rowsOf } 
 import {
   countByValueOfSegments,
   coveredBySegments,
-  isCountedTag,
+  isCountedSubset,
   matchesInOrder,
   placeByFirstSeen,
+  subsetOf,
 } from './segments.queries.ts';
 import { countByValue, coveredBySummary, isCountable } from './summaries.queries.ts';
 
@@ -82,9 +83,7 @@ async function readByFirstSeen<More>(
   bounds: Bounds,
 ): Promise<SortedRows<More>> {
   const page = await fromCountedPlace(db, of, more, bounds);
-  return (
-    page ?? readPage(db, of, more, bounds, undefined, of.filters.tag === undefined ? 'sorted' : undefined)
-  );
+  return page ?? readPage(db, of, more, bounds, undefined, subsetOf(of.filters) ? undefined : 'sorted');
 }
 
 /** Reads a page in the order of the first sighting from the nearest place that was counted before; undefined: the counts cannot be used. */
@@ -102,7 +101,7 @@ async function fromCountedPlace<More>(
   if (place.total < bounds.materialize) return readPage(db, of, more, bounds, undefined, 'sorted');
   const between = sql`indicator.first_seen <= ${place.newest}::timestamptz and indicator.first_seen > ${place.oldest}::timestamptz`;
   const matches = sql.join(
-    [visible('indicator', principal), ...matchesInOrder(filters), between],
+    [visible('indicator', principal), ...matchesInOrder(principal, filters), between],
     sql` and `,
   );
   const shown = sql`select id from indicator where ${matches} order by ${sorted(page)} limit ${page.pageSize} offset ${place.skipped}`;
@@ -137,12 +136,14 @@ async function readByFirstSeenSince<More>(
 }
 
 /** Returns whether segments count the matches; those in the order of the first sighting do not count `since`. */
-const isCounted = async (db: Db, filters: IndicatorFilters) =>
-  coveredBySegments(filters) && (filters.tag === undefined || (await isCountedTag(db, filters.tag)));
+async function isCounted(db: Db, filters: IndicatorFilters): Promise<boolean> {
+  const subset = subsetOf(filters);
+  return coveredBySegments(filters) && (!subset || (await isCountedSubset(db, subset)));
+}
 
-/** Returns whether any page in the default order is read at once: by the indexes in this order, or by the segments that count a tag. */
+/** Returns whether any page in the default order is read at once: by the indexes in this order, or by the segments that count a subset. */
 async function isInDefaultOrder(db: Db, { since, ...filters }: IndicatorFilters): Promise<boolean> {
-  return filters.tag === undefined ? coveredBySummary(filters) : isCounted(db, filters);
+  return subsetOf(filters) ? isCounted(db, filters) : coveredBySummary(filters);
 }
 
 /** Returns the numbers of matches by value, in ascending order of the values; undefined: nothing counts them. */
@@ -227,30 +228,37 @@ async function readOldest<More>(
   const { principal, filters, page } = of;
   const before = rowsBefore(page);
   const time = sql<{ last: string }>`indicator.last_seen::text as last`;
-  const read = (wanted: IndicatorFilters, at: number) =>
-    readPage(db, { principal, filters: wanted, page: { page: 1, pageSize: 1, before: at } }, time, bounds);
-  const { total, rows: newest } = await read(filters, 0);
-  if (filters.tag !== undefined && total < bounds.materialize)
+  const read = (at: number) =>
+    readPage(db, { principal, filters, page: { page: 1, pageSize: 1, before: at } }, time, bounds);
+  const { total, rows: newest } = await read(0);
+  if (subsetOf(filters) && total < bounds.materialize)
     return readPage(db, of, more, bounds, undefined, 'sorted');
-  const { rows: found } = total > before ? await read(filters, total - 1 - before) : { rows: [] };
-  const oldest = found[0]?.last;
+  const { rows: found } = total > before ? await read(total - 1 - before) : { rows: [] };
+  const [oldest] = found;
   if (oldest === undefined) return { total, rows: [] };
-  const { total: newer } = await read({ ...filters, since: oldest }, 0);
-  const skipped = before - (total - newer);
-  const first = (seen: RawBuilder<unknown>, order: RawBuilder<unknown>, limit: number) =>
-    // A tag is read from the index of the whole list.
-    firstInListOrder(filters.tag === undefined ? filters : {}, {
-      conditions: [visible('indicator', principal), ...matchesInOrder(filters), seen],
+  const first = (
+    seen: RawBuilder<unknown>,
+    order: RawBuilder<unknown>,
+    limit = sql`${page.pageSize}::bigint`,
+  ) =>
+    // A subset is read from the index of the whole list.
+    firstInListOrder(subsetOf(filters) ? {} : filters, {
+      conditions: [visible('indicator', principal), ...matchesInOrder(principal, filters), seen],
       columns: sql`id, last_seen`,
       order,
-      limit: sql`${limit}::bigint`,
+      limit,
     });
-  const atOnce = first(sql`last_seen = ${oldest}::timestamptz`, sql`id`, page.pageSize + skipped);
-  const later = sql`last_seen > ${oldest}::timestamptz and last_seen <= ${newest[0]?.last ?? null}::timestamptz`;
+  const isAtOnce = sql`last_seen = ${oldest.last}::timestamptz`;
+  // In both orders those with one time are in the order of their ids: the ones behind it here come before it there.
+  const behind = first(sql`${isAtOnce} and id > ${oldest.id}::uuid`, sql`id`, sql`all`);
+  const skipped = sql`(select count from skipped)`;
+  const atOnce = first(isAtOnce, sql`id`, sql`${page.pageSize}::bigint + ${skipped}`);
+  const later = sql`last_seen > ${oldest.last}::timestamptz and last_seen <= ${newest[0]?.last ?? null}::timestamptz`;
   const shown = sql`
-    (select * from (${atOnce}) as indicator offset ${skipped}::bigint)
+    with skipped as materialized (select count(*) as count from (${behind}) as indicator)
+    (select * from (${atOnce}) as indicator offset ${skipped})
     union all
-    (${first(later, sql`last_seen, id`, page.pageSize)})
+    (${first(later, sql`last_seen, id`)})
     limit ${page.pageSize}`;
   return { total, rows: await rowsOf(db, shown, page, more) };
 }

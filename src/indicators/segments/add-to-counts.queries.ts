@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
-import { SEGMENT_KEYS } from '../read/segments.queries.ts';
+import { COUNTED_SUBSETS, SEGMENT_KEYS, type Subset } from '../read/segments.queries.ts';
 
 /** One of the orders in which the indicators are divided into segments. */
 export interface Segments {
@@ -23,29 +23,29 @@ export const BY_FIRST_SEEN: Segments = {
 
 /**
  * Adds rows to the counts of their segments.
- * @param rows a FROM item with the columns of `list_changes`
- * @param isOfTag counts rows under those of their tags that meet this condition on `tag`; undefined: under their segments alone
+ * @param rows a FROM item with the columns of `list_changes`, or those and the key of a subset
+ * @param subset counts rows under the subset of this kind that they have the key of; undefined: under their segments alone
  */
 export async function addToCounts(
   trx: Transaction<Tables>,
   { table, of }: Segments,
   rows: RawBuilder<unknown>,
-  isOfTag?: RawBuilder<unknown>,
+  subset?: Subset,
 ): Promise<void> {
-  const key = SEGMENT_KEYS[table];
-  const columns = [...(isOfTag ? ['tag'] : []), ...key].map((column) => sql.ref(column));
+  const segmentKey = SEGMENT_KEYS[table];
+  const subsetKey = subset ? [COUNTED_SUBSETS[subset].key] : [];
+  const columns = [...subsetKey, ...segmentKey].map((column) => sql.ref(column));
   const listed = sql.join(columns);
   const found = sql.join([
-    ...(isOfTag ? [sql`own.tag`] : []),
-    ...key.map((column) => sql.ref(`segment.${column}`)),
+    ...subsetKey.map((column) => sql.ref(`c.${column}`)),
+    ...segmentKey.map((column) => sql.ref(`segment.${column}`)),
   ]);
   const known = sql.join(columns.map((column) => sql`known.${column}`));
   const added = sql.join(columns.map((column) => sql`added.${column}`));
-  const ownTags = sql`, lateral (select distinct tag from unnest(c.tags) as tag) as own join list_tag using (tag) where ${isOfTag}`;
   await sql`
     with counted as materialized (
       select ${found}, c.type, c.severity, c.confidence, c.tlp, sum(c.n) as n
-      from ${rows} as c, lateral (${of}) as segment ${isOfTag ? ownTags : sql``}
+      from ${rows} as c, lateral (${of}) as segment
       group by ${found}, c.type, c.severity, c.confidence, c.tlp having sum(c.n) <> 0
     ), placed as (
       select ${listed}, place, sum(n)::integer as n
@@ -53,7 +53,7 @@ export async function addToCounts(
     ), added as (
       select ${listed}, array_agg(place) as places, array_agg(n) as changes from placed group by ${listed}
     )
-    merge into ${sql.table(isOfTag ? `${table}_tag` : table)} as known using added on (${known}) = (${added})
+    merge into ${sql.table(subset ? `${table}_${subset}` : table)} as known using added on (${known}) = (${added})
     when matched then update set counts = list_counts_plus(known.counts, added.places, added.changes)
     when not matched then insert (${listed}, counts) values (${added}, list_counts_plus('{}', added.places, added.changes))`.execute(
     trx,

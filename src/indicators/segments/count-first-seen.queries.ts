@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
 import { BY_FIRST_SEEN } from './add-to-counts.queries.ts';
-import { countAddedTags, countTagsOf } from './count-tags.queries.ts';
+import { countAddedSubsets, countSubsetsOf, type SubsetKeys } from './count-subsets.queries.ts';
 
 /** Rows of first_seen_segment that a statement counts, in some seconds. */
 const SEGMENTS_AT_ONCE = 100;
@@ -27,17 +27,17 @@ export async function divideFirstSeen(trx: Transaction<Tables>, now: Date, size:
     for (let from: string | null = first; from !== null; ) {
       const next: string | null = await timeAfter(trx, now, from, end, size * SEGMENTS_AT_ONCE);
       await countFrom(trx, now, from, next ?? end, size);
-      await countTagsOf(trx, BY_FIRST_SEEN, firstSeenBetween(now, from, next ?? end));
+      await countSubsetsOf(trx, BY_FIRST_SEEN, firstSeenBetween(now, from, next ?? end));
       from = next;
     }
   }
 }
 
-/** Counts tags that have become common, some segments at a time. */
-export async function countTagsByFirstSeen(
+/** Counts subsets that have become large, some segments at a time. */
+export async function countSubsetsByFirstSeen(
   trx: Transaction<Tables>,
   now: Date,
-  tags: readonly string[],
+  added: SubsetKeys,
   atOnce: number,
 ): Promise<void> {
   const { rows } = await sql<{ first: string }>`
@@ -46,7 +46,7 @@ export async function countTagsByFirstSeen(
     where (number - 1) % ${atOnce}::int = 0 order by number`.execute(trx);
   for (const [index, { first }] of rows.entries()) {
     const end = rows[index + 1]?.first ?? '-infinity';
-    await countAddedTags(trx, BY_FIRST_SEEN, firstSeenBetween(now, first, end), tags);
+    await countAddedSubsets(trx, BY_FIRST_SEEN, firstSeenBetween(now, first, end), added);
   }
 }
 

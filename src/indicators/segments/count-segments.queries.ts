@@ -3,9 +3,16 @@ import type { Db } from '../../db/database.ts';
 import { hasOneConnection } from '../../db/readers.ts';
 import type { Tables } from '../../db/tables.ts';
 import { addToCounts, BY_FIRST_SEEN, BY_LAST_SEEN } from './add-to-counts.queries.ts';
-import { beginFirstSeen, countTagsByFirstSeen, divideFirstSeen } from './count-first-seen.queries.ts';
+import { beginFirstSeen, countSubsetsByFirstSeen, divideFirstSeen } from './count-first-seen.queries.ts';
 import { applyToGrams, countAllGrams, KEPT } from './count-grams.queries.ts';
-import { applyToTags, chooseTags, countAddedTags, countTagsOf, FEWEST } from './count-tags.queries.ts';
+import {
+  applyToSubsets,
+  chooseSubsets,
+  countAddedSubsets,
+  countSubsetsOf,
+  FEWEST,
+  type SubsetKeys,
+} from './count-subsets.queries.ts';
 
 /** Indicators of a segment when it begins; with twice as many it is divided. */
 const SIZE = 8_000;
@@ -22,7 +29,7 @@ const FIRST = sql`'infinity'::timestamptz, '00000000-0000-0000-0000-000000000000
  * Counts the segments of the list as of the latest revision and `now`. It applies the changes since they were last counted; if
  * the history does not reach back, or much has changed, it counts all rows.
  * @param options `size` of a segment, segments that a statement counts `atOnce`, how many indicators are `kept` for a gram, and the
- * `fewest` of a tag that is counted
+ * `fewest` of a tag or source that is counted
  * @returns whether anything had changed
  */
 export async function countSegments(
@@ -30,7 +37,7 @@ export async function countSegments(
   now: Date,
   { size = SIZE, atOnce = SEGMENTS_AT_ONCE, kept = KEPT, fewest = FEWEST } = {},
 ): Promise<boolean> {
-  // Readers of the embedded database would wait for the grams and tags of all indicators, which it scans in a moment.
+  // Readers of the embedded database would wait for the grams, tags and sources of all indicators, which it scans in a moment.
   const hasGrams = !(await hasOneConnection(db));
   return db
     .transaction()
@@ -44,7 +51,7 @@ export async function countSegments(
       if (rows[0]?.usable && !rows[0].changed && (rows[0].grams || !hasGrams)) return false;
       const of = { usable: rows[0]?.usable ?? false, grams: rows[0]?.grams ?? false };
       if (of.usable) {
-        if (hasGrams) await applyToTags(trx, now, MAX_CHANGES);
+        if (hasGrams) await applyToSubsets(trx, now, MAX_CHANGES);
         const changes = sql`list_changes(${now}::timestamptz, ${MAX_CHANGES})`;
         for (const segments of [BY_LAST_SEEN, BY_FIRST_SEEN]) await addToCounts(trx, segments, changes);
         await sql`delete from list_segment where ${COUNT} = 0 and last_seen <> 'infinity'`.execute(trx);
@@ -56,7 +63,7 @@ export async function countSegments(
       if ((await divideLarge(trx, now, size, atOnce)) > 0)
         await sql`analyze list_segment, first_seen_segment`.execute(trx);
       if (hasGrams) {
-        await countNewTags(trx, now, await chooseTags(trx, fewest), atOnce);
+        await countNewSubsets(trx, now, await chooseSubsets(trx, fewest), atOnce);
         await (of.usable && of.grams
           ? applyToGrams(trx, now, MAX_CHANGES, kept)
           : countAllGrams(trx, now, kept));
@@ -65,9 +72,10 @@ export async function countSegments(
         insert into list_segment_state (revision, counted_at, has_grams) select value, ${now}::timestamptz, ${hasGrams} from revision
         on conflict (only_row) do update set revision = excluded.revision, counted_at = excluded.counted_at,
           has_grams = excluded.has_grams`.execute(trx);
-      await sql`delete from first_seen_change where revision <= (select revision from list_segment_state)`.execute(
-        trx,
-      );
+      for (const table of ['first_seen_change', 'statement_change'])
+        await sql`delete from ${sql.table(table)} where revision <= (select revision from list_segment_state)`.execute(
+          trx,
+        );
       return true;
     });
 }
@@ -87,7 +95,8 @@ export function createSegmentCounter(
   return async (now: Date): Promise<boolean> => {
     const { rows } = await sql<{ revision: number; changes: number }>`
       select value as revision,
-        (select count(*) from (select from indicator where revision > ${previous} limit ${busy + 1}) as changed) as changes
+        (select count(*) from (select from indicator where revision > ${previous} limit ${busy + 1}) as changed)
+        + (select count(*) from (select from statement_change where revision > ${previous} limit ${busy + 1}) as changed) as changes
       from revision`.execute(db);
     previous = rows[0]?.revision ?? previous;
     return (rows[0]?.changes ?? 0) <= busy && countSegments(db, now, sizes);
@@ -97,6 +106,7 @@ export function createSegmentCounter(
 /** Leaves one segment, which has not been counted. */
 async function beginAgain(trx: Transaction<Tables>): Promise<void> {
   await sql`delete from list_tag`.execute(trx);
+  await sql`delete from list_source`.execute(trx);
   await sql`delete from list_segment`.execute(trx);
   await sql`insert into list_segment values (${FIRST}, '{}')`.execute(trx);
 }
@@ -129,29 +139,31 @@ async function divideLarge(
     for (let from: Key | null = segment; from !== null; ) {
       const next: Key | null = await keyAfter(trx, now, from, end, size * atOnce);
       await countFrom(trx, now, from, next ?? end, size);
-      await countTagsOf(trx, BY_LAST_SEEN, visibleBetween(now, from, next ?? end));
+      await countSubsetsOf(trx, BY_LAST_SEEN, visibleBetween(now, from, next ?? end));
       from = next;
     }
   }
   return rows.length;
 }
 
-/** Counts the tags that have become common, some segments at a time. */
-async function countNewTags(
+/** Counts the subsets that have become large, some segments at a time. */
+async function countNewSubsets(
   trx: Transaction<Tables>,
   now: Date,
-  tags: readonly string[],
+  added: SubsetKeys,
   atOnce: number,
 ): Promise<void> {
-  if (tags.length === 0) return;
+  if (Object.values(added).every((keys) => keys.length === 0)) return;
   const { rows } = await sql<Key>`
     select last_seen::text as "lastSeen", id
     from (select last_seen, id, row_number() over (order by last_seen desc, id) as number from list_segment) as segment
     where (number - 1) % ${atOnce}::int = 0 order by number`.execute(trx);
   for (const [index, from] of rows.entries())
-    await countAddedTags(trx, BY_LAST_SEEN, visibleBetween(now, from, rows[index + 1] ?? null), tags);
-  await countTagsByFirstSeen(trx, now, tags, atOnce);
-  await sql`analyze list_segment_tag, first_seen_segment_tag`.execute(trx);
+    await countAddedSubsets(trx, BY_LAST_SEEN, visibleBetween(now, from, rows[index + 1] ?? null), added);
+  await countSubsetsByFirstSeen(trx, now, added, atOnce);
+  await sql`analyze list_segment_tag, first_seen_segment_tag, list_segment_source, first_seen_segment_source`.execute(
+    trx,
+  );
 }
 
 /** Returns the visible indicators, of any TLP, from a key of the list up to another. */
