@@ -1,5 +1,5 @@
-// Does with the npm package what a user does: packs it, installs it without install scripts, and starts the demo in empty
-// directories without a network (demo.mjs). Needs `npm ci`.
+// Does with the npm package what a user does: packs it, installs it without install scripts, and starts the demo in an empty
+// directory without a network (demo.mjs); with NIGHTLY=1 also by npx and in a project. Needs `npm ci`.
 //   node test/package/run.mjs [NODE…]    paths of the Node.js binaries to do this with; default: the running one
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -43,6 +43,7 @@ try {
   for (const [i, node] of nodes.entries()) {
     const env = environmentOf(node);
     installForAll(env, tarball);
+    if (!process.env.NIGHTLY) continue;
     runByNpx(env, tarball);
     // How a command of node_modules is found is a matter of npm alone.
     if (i === 0) installInProject(env, tarball);

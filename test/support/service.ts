@@ -1,4 +1,5 @@
-import { cpSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { inject } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
@@ -20,9 +21,9 @@ export interface Service extends Running {
   stop(): Promise<Exit>;
 }
 
-/** `tipline serve` (or demo) on a free port, when it answers; on an empty store unless a directory is given. */
+/** `tipline serve` (or demo) on a free port, when it answers; on an empty store (or one with the sample) unless a directory is given. */
 export async function serve(settings: Record<string, string> = {}, verb = 'serve'): Promise<Service> {
-  const directory = settings.TIPLINE_DATA_DIR ?? emptyStore();
+  const directory = settings.TIPLINE_DATA_DIR ?? (verb === 'demo' ? await demoStore() : emptyStore());
   const env = { METRICS_TOKEN, ...settings, TIPLINE_DATA_DIR: directory };
   const running = tipline([verb], { env: { ...env, PORT: '0' } });
   const [, address = ''] = await running.says(/listens on (https?:\S+)/);
@@ -42,12 +43,36 @@ export async function serve(settings: Record<string, string> = {}, verb = 'serve
 }
 
 /** A data directory with an empty store: making one takes seconds, copying it does not. */
-export function emptyStore(): string {
+export const emptyStore = (): string => copyOf(madeStore());
+
+function madeStore(): string {
   const { directory } = inject('emptyStore');
   if (directory === null) throw new Error('the sources do not compile; see above');
-  const copy = temporaryDirectory();
+  return directory;
+}
+
+function copyOf(directory: string, copy = temporaryDirectory()): string {
   cpSync(directory, copy, { recursive: true });
   return copy;
+}
+
+/** A data directory as a demo leaves it, which is made once, beside the empty one. Of those made at the same time the first is used. */
+async function demoStore(): Promise<string> {
+  const parent = dirname(madeStore());
+  const store = join(parent, 'demo');
+  if (!existsSync(store)) {
+    const demo = await serve({ TIPLINE_DATA_DIR: emptyStore() }, 'demo');
+    await demo.says(/Stop with/);
+    await demo.stop();
+    const made = copyOf(demo.directory, mkdtempSync(join(parent, 'made-')));
+    try {
+      renameSync(made, store);
+    } catch (error) {
+      rmSync(made, { recursive: true });
+      if (!existsSync(store)) throw error;
+    }
+  }
+  return copyOf(store);
 }
 
 /** A new key, made through the command line. */

@@ -88,7 +88,8 @@ describeInBrowser('sessions that end, other people who change the same, and slow
     await context.clearCookies();
     await passTime(page);
     await page.getByRole('link', { name: 'Sources' }).click();
-    await page.waitForURL(/sign-in\?to=%2Fsources$/);
+    // Not waitForURL, which fails if the page of the link is left before it has been loaded.
+    await until('the sign-in page', () => page.url().endsWith('/sign-in?to=%2Fsources'));
     await context.addCookies(cookies);
 
     // A download.
