@@ -125,16 +125,43 @@ export interface Tables {
     counted_at: Date;
     has_grams: boolean;
   };
-  first_seen_segment: { first_seen: Date; counts: number[] };
+  first_seen_segment: { first_seen: Date; counts: number[]; counts_with_confidence: Generated<number[]> };
   first_seen_change: { indicator_id: string; revision: number; first_seen: Date };
   list_gram: { gram: string; counts: number[]; numbers: number[] | null; newer_than: Date };
-  list_segment: { last_seen: Date; id: string; counts: number[] };
+  list_segment: {
+    last_seen: Date;
+    id: string;
+    counts: number[];
+    counts_with_confidence: Generated<number[]>;
+  };
   list_tag: { tag: string };
-  first_seen_segment_tag: { tag: string; first_seen: Date; counts: number[] };
-  list_segment_tag: { tag: string; last_seen: Date; id: string; counts: number[] };
+  first_seen_segment_tag: {
+    tag: string;
+    first_seen: Date;
+    counts: number[];
+    counts_with_confidence: Generated<number[]>;
+  };
+  list_segment_tag: {
+    tag: string;
+    last_seen: Date;
+    id: string;
+    counts: number[];
+    counts_with_confidence: Generated<number[]>;
+  };
   list_source: { source_id: string };
-  first_seen_segment_source: { source_id: string; first_seen: Date; counts: number[] };
-  list_segment_source: { source_id: string; last_seen: Date; id: string; counts: number[] };
+  first_seen_segment_source: {
+    source_id: string;
+    first_seen: Date;
+    counts: number[];
+    counts_with_confidence: Generated<number[]>;
+  };
+  list_segment_source: {
+    source_id: string;
+    last_seen: Date;
+    id: string;
+    counts: number[];
+    counts_with_confidence: Generated<number[]>;
+  };
   statement_change: { indicator_number: number; source_id: string; revision: number; tlp: Tlp | null };
   campaign_summary: { campaign_id: string; tlp: Tlp; count: number };
   source_summary: {

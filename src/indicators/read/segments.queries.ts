@@ -20,6 +20,9 @@ export const COUNTED_SUBSETS = {
 } as const;
 export type Subset = keyof typeof COUNTED_SUBSETS;
 
+/** Indicators of a segment when it begins; with twice as many it is divided. */
+export const SEGMENT_SIZE = 8_000;
+
 /** Returns the subset that the filters select; undefined: none. With a tag and a source it is that of the tag. */
 export function subsetOf({ tag, sourceId }: IndicatorFilters): { subset: Subset; key: string } | undefined {
   if (tag !== undefined) return { subset: 'tag', key: tag };
@@ -45,18 +48,31 @@ export function coveredBySegments({
   ...others
 }: IndicatorFilters): boolean {
   if (tag !== undefined && sourceId !== undefined) return false;
-  const isByKind = [type, types, severity].some((value) => value !== undefined);
-  const isByConfidence = Boolean(minConfidence) || confidence !== undefined;
-  return Object.values(others).every((value) => value === undefined) && !(isByKind && isByConfidence);
+  const isByType = type !== undefined || types !== undefined;
+  const isByKind = isByType || severity !== undefined;
+  // Of a type or a severity, they count single values of confidence.
+  const isCountedKind = confidence === undefined ? !minConfidence : !(isByType && severity !== undefined);
+  return Object.values(others).every((value) => value === undefined) && (!isByKind || isCountedKind);
 }
 
+/** Returns whether the matches are counted in `counts_with_confidence`. */
+const isWithConfidence = ({ type, types, severity, confidence }: IndicatorFilters) =>
+  confidence !== undefined && [type, types, severity].some((value) => value !== undefined);
+
 /** Returns the keys of the matches in the counts of a segment, as in the function list_segment_places. */
-function keysOf({ type, types, severity, minConfidence, confidence }: IndicatorFilters): number[] {
-  const ofSeverity = severity ? SEVERITIES.indexOf(severity) + 1 : 0;
+function keysOf(filters: IndicatorFilters): number[] {
+  const { type, types, severity, minConfidence, confidence } = filters;
+  if (confidence !== undefined && confidence < (minConfidence ?? 0)) return [];
+  const severityNumber = severity ? SEVERITIES.indexOf(severity) + 1 : 0;
   const wanted = type ? (types && !types.includes(type) ? [] : [type]) : types;
-  if (wanted) return [...new Set(wanted)].map((each) => 206 + 6 * INDICATOR_TYPES.indexOf(each) + ofSeverity);
-  if (confidence !== undefined) return confidence >= (minConfidence ?? 0) ? [50 + confidence] : [];
-  return minConfidence ? keysFrom(minConfidence) : [ofSeverity];
+  const typeNumbers = wanted && [...new Set(wanted)].map((each) => INDICATOR_TYPES.indexOf(each));
+  if (confidence !== undefined && isWithConfidence(filters))
+    return typeNumbers
+      ? typeNumbers.map((number) => 505 + 101 * number + confidence)
+      : [101 * (severityNumber - 1) + confidence];
+  if (typeNumbers) return typeNumbers.map((number) => 206 + 6 * number + severityNumber);
+  if (confidence !== undefined) return [50 + confidence];
+  return minConfidence ? keysFrom(minConfidence) : [severityNumber];
 }
 
 /** Returns the keys of the values of confidence from the minimum on: single ones up to the next ten, then tens. */
@@ -186,8 +202,8 @@ export function pageOfSegments(principal: Principal, filters: IndicatorFilters, 
 }
 
 /**
- * Returns the segments of an order with the numbers `n0`, `n1` and so on of their matches of each of the filters, which have one subset or
- * none. Only the numbers are sorted with them, not the arrays of counts.
+ * Returns the segments of an order with the numbers `n0`, `n1` and so on of their matches of each of the filters, which differ in the value
+ * of one alone. Only the numbers are sorted with them, not the arrays of counts.
  */
 function segmentsOf(
   table: keyof typeof SEGMENT_KEYS,
@@ -200,12 +216,16 @@ function segmentsOf(
   );
   const counted = (counts: RawBuilder<unknown>) =>
     sql`(select ${columns}, ${sql.join(numbers)} from ${counts} offset 0) as segment_count`;
-  const wanted = each[0] && subsetOf(each[0]);
-  if (!wanted) return counted(sql.table(table));
-  const isOfSubset = sql`${sql.ref(COUNTED_SUBSETS[wanted.subset].key)} = ${wanted.key}`;
+  const [first = {}] = each;
+  const wanted = subsetOf(first);
+  const column = sql.ref(isWithConfidence(first) ? 'counts_with_confidence' : 'counts');
+  if (!wanted && !isWithConfidence(first)) return counted(sql.table(table));
   // The arrays are compressed: joined to an empty one, they are decompressed once, not for each element.
+  const expanded = sql`select ${columns}, ${column} || '{}' as counts`;
+  if (!wanted) return counted(sql`(${expanded} from ${sql.table(table)} offset 0) as expanded`);
+  const isOfSubset = sql`${sql.ref(COUNTED_SUBSETS[wanted.subset].key)} = ${wanted.key}`;
   const ofSubset = sql`(
-    select ${columns}, counts || '{}' as counts from ${sql.table(`${table}_${wanted.subset}`)} where ${isOfSubset} offset 0
+    ${expanded} from ${sql.table(`${table}_${wanted.subset}`)} where ${isOfSubset} offset 0
   ) as of_subset`;
   return sql`(select ${columns} from ${sql.table(table)}) as every left join ${counted(ofSubset)} using (${columns})`;
 }

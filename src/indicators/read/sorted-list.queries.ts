@@ -17,12 +17,13 @@ import {
   isCountedSubset,
   matchesInOrder,
   placeByFirstSeen,
+  SEGMENT_SIZE,
   subsetOf,
 } from './segments.queries.ts';
 import { countByValue, coveredBySummary, isCountable } from './summaries.queries.ts';
 
-/** A value with fewer matches of a tag than this is read as a whole. */
-const FEW = 5_000;
+/** The share of `Bounds.materialize` from which on the matches of one value are read from the segments that count their subset. */
+const FROM_SEGMENTS = 0.1;
 /** An indicator that is found by its value takes as long as so many entries of an index in the list's order. */
 const ENTRIES_A_ROW = 15;
 /** With more parts than this, the few matches of a source are read as a whole: its statements may be read for each part. */
@@ -183,6 +184,8 @@ async function readByValue<More>(
   const parts = partsOf(page, page.sort?.ascending ? counts : counts.reverse());
   if (filters.sourceId !== undefined && parts.length > MAX_PARTS && total <= bounds.materialize)
     return readPage(db, of, more, bounds);
+  const subset = subsetOf(filters);
+  const isCountedList = subset !== undefined && (await isCountedSubset(db, subset));
   const rows: (IndicatorRow & More)[] = [];
   for (const { value, count, before, pageSize } of parts) {
     const part = {
@@ -190,10 +193,15 @@ async function readByValue<More>(
       filters: { ...filters, ...exactly(by, value) },
       page: { page: 1, pageSize, before },
     };
-    const scanned = (Math.min(before + pageSize, count - before) / count) * total;
-    const isWhole = filters.tag === undefined ? scanned > count * ENTRIES_A_ROW : count < FEW;
-    const only = isWhole && filters.sourceId === undefined ? 'sorted' : undefined;
-    const read = await readPage(db, part, more, bounds, undefined, only);
+    const fromNearerEnd = Math.min(before + pageSize, count - before);
+    // From the segment of the page.
+    const canSkip = before >= bounds.deep && coveredBySegments(part.filters);
+    const scanned = ((canSkip ? pageSize : fromNearerEnd) / count) * total + (canSkip ? SEGMENT_SIZE : 0);
+    const few = bounds.materialize * FROM_SEGMENTS;
+    const isWhole = subset ? filters.tag !== undefined && count < few : scanned > count * ENTRIES_A_ROW;
+    const isFromSegments = isCountedList && count >= few && (before > 0 || count < bounds.materialize);
+    const within = isFromSegments ? { ...bounds, deep: 0, materialize: few } : bounds;
+    const read = await readPage(db, part, more, within, undefined, isWhole ? 'sorted' : undefined);
     rows.push(...read.rows);
   }
   return { total, rows };

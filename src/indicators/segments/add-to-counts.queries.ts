@@ -47,15 +47,31 @@ export async function addToCounts(
       select ${found}, c.type, c.severity, c.confidence, c.tlp, sum(c.n) as n
       from ${rows} as c, lateral (${of}) as segment
       group by ${found}, c.type, c.severity, c.confidence, c.tlp having sum(c.n) <> 0
-    ), placed as (
-      select ${listed}, place, sum(n)::integer as n
-      from counted, lateral list_segment_places(type, severity, confidence, tlp) as place group by ${listed}, place
-    ), added as (
-      select ${listed}, array_agg(place) as places, array_agg(n) as changes from placed group by ${listed}
-    )
+    ), ${changesBy(listed)}
     merge into ${sql.table(subset ? `${table}_${subset}` : table)} as known using added on (${known}) = (${added})
-    when matched then update set counts = list_counts_plus(known.counts, added.places, added.changes)
-    when not matched then insert (${listed}, counts) values (${added}, list_counts_plus('{}', added.places, added.changes))`.execute(
+    when matched then update set counts = list_counts_plus(known.counts, places, changes),
+      counts_with_confidence = list_counts_plus(known.counts_with_confidence, places_with_confidence, changes_with_confidence)
+    when not matched then insert (${listed}, counts, counts_with_confidence) values (${added},
+      list_counts_plus('{}', places, changes), list_counts_plus('{}', places_with_confidence, changes_with_confidence))`.execute(
     trx,
   );
 }
+
+/**
+ * Returns common table expressions: `added` has for each of these keys the places of its counts, and what is added there, for the rows
+ * of the table `counted`, which are so many (`n`) of one type, severity, confidence and TLP.
+ */
+export const changesBy = (keys: RawBuilder<unknown>) => sql`placed as (
+    select ${keys}, place, with_confidence, sum(n)::integer as n
+    from counted, lateral list_segment_places(type, severity, confidence, tlp) group by ${keys}, place, with_confidence
+  ), added as (
+    select ${keys}, array_agg(place) filter (where not with_confidence) as places,
+      array_agg(n) filter (where not with_confidence) as changes,
+      array_agg(place) filter (where with_confidence) as places_with_confidence,
+      array_agg(n) filter (where with_confidence) as changes_with_confidence
+    from placed group by ${keys}
+  )`;
+
+/** The values of the counts of new segments with the rows of `added`; a segment without one is empty. */
+export const NEW_COUNTS = sql`list_counts_plus('{0,0,0,0,0}', coalesce(places, '{}'), changes),
+  list_counts_plus('{}', coalesce(places_with_confidence, '{}'), changes_with_confidence)`;

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
-import { BY_FIRST_SEEN } from './add-to-counts.queries.ts';
+import { BY_FIRST_SEEN, changesBy, NEW_COUNTS } from './add-to-counts.queries.ts';
 import { countAddedSubsets, countSubsetsOf, type SubsetKeys } from './count-subsets.queries.ts';
 
 /** Rows of first_seen_segment that a statement counts, in some seconds. */
@@ -93,17 +93,10 @@ async function countFrom(
     ), first as (
       select part, case when row_number() over (order by part) = 1 then ${from}::timestamptz else max(first_seen) end as first_seen
       from (select part, first_seen from parts union all select 0, null where not exists (select from parts)) as every group by part
-    ), placed as (
-      select part, place, sum(n)::integer as n
-      from (
-        select part, type, severity, confidence, tlp, sum(n) as n from listed join parts using (first_seen) group by 1, 2, 3, 4, 5
-      ) as counted, lateral list_segment_places(type, severity, confidence, tlp) as place
-      group by 1, 2
     ), counted as (
-      select part, array_agg(place) as places, array_agg(n) as counts from placed group by part
-    )
-    insert into first_seen_segment
-    select first_seen, list_counts_plus('{0,0,0,0,0}', coalesce(places, '{}'), counts) from first left join counted using (part)`.execute(
+      select part, type, severity, confidence, tlp, sum(n) as n from listed join parts using (first_seen) group by 1, 2, 3, 4, 5
+    ), ${changesBy(sql`part`)}
+    insert into first_seen_segment select first_seen, ${NEW_COUNTS} from first left join added using (part)`.execute(
     trx,
   );
 }

@@ -2,7 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { hasOneConnection } from '../../db/readers.ts';
 import type { Tables } from '../../db/tables.ts';
-import { addToCounts, BY_FIRST_SEEN, BY_LAST_SEEN } from './add-to-counts.queries.ts';
+import { SEGMENT_SIZE } from '../read/segments.queries.ts';
+import { addToCounts, BY_FIRST_SEEN, BY_LAST_SEEN, changesBy, NEW_COUNTS } from './add-to-counts.queries.ts';
 import { beginFirstSeen, countSubsetsByFirstSeen, divideFirstSeen } from './count-first-seen.queries.ts';
 import { applyToGrams, countAllGrams, KEPT } from './count-grams.queries.ts';
 import {
@@ -14,8 +15,6 @@ import {
   type SubsetKeys,
 } from './count-subsets.queries.ts';
 
-/** Indicators of a segment when it begins; with twice as many it is divided. */
-const SIZE = 8_000;
 /** Segments that a statement counts, in about a second. */
 const SEGMENTS_AT_ONCE = 100;
 /** The indicators in a segment of any TLP; null: not counted. */
@@ -35,7 +34,7 @@ const FIRST = sql`'infinity'::timestamptz, '00000000-0000-0000-0000-000000000000
 export async function countSegments(
   db: Db,
   now: Date,
-  { size = SIZE, atOnce = SEGMENTS_AT_ONCE, kept = KEPT, fewest = FEWEST } = {},
+  { size = SEGMENT_SIZE, atOnce = SEGMENTS_AT_ONCE, kept = KEPT, fewest = FEWEST } = {},
 ): Promise<boolean> {
   // Readers of the embedded database would wait for the grams, tags and sources of all indicators, which it scans in a moment.
   const hasGrams = !(await hasOneConnection(db));
@@ -203,17 +202,10 @@ async function countFrom(
     ), first as (
       select number / ${size}::int as part, last_seen, id from listed where number % ${size}::int = 0 and number > 0
       union all select 0, ${from.lastSeen}::timestamptz, ${from.id}::uuid
-    ), placed as (
-      select part, place, sum(n)::integer as n
-      from (
-        select number / ${size}::int as part, type, severity, confidence, tlp, count(*) as n from listed group by 1, 2, 3, 4, 5
-      ) as counted, lateral list_segment_places(type, severity, confidence, tlp) as place
-      group by 1, 2
-    ), counts as (
-      select part, array_agg(place) as places, array_agg(n) as counts from placed group by part
-    )
-    insert into list_segment
-    select last_seen, id, list_counts_plus('{0,0,0,0,0}', coalesce(places, '{}'), counts) from first left join counts using (part)`.execute(
+    ), counted as (
+      select number / ${size}::int as part, type, severity, confidence, tlp, count(*) as n from listed group by 1, 2, 3, 4, 5
+    ), ${changesBy(sql`part`)}
+    insert into list_segment select last_seen, id, ${NEW_COUNTS} from first left join added using (part)`.execute(
     trx,
   );
 }
