@@ -27,4 +27,22 @@ onEveryEngine((engine) => {
     expect(await count(NOW)).toBe(false);
     await harness.close();
   });
+
+  it('analyzes the history of indicators when it has its first rows', async () => {
+    const harness = await startHarness({ open: engine.openNew });
+    const count = createSegmentCounter(harness.db);
+    const hasStatistics = async () => {
+      const { rows } = await sql<{ has: boolean }>`
+        select reltuples > 0 as has from pg_class where oid = 'indicator_history'::regclass`.execute(
+        harness.db,
+      );
+      return rows[0]?.has;
+    };
+    const load = (tags: string[]) => harness.load([indicatorRecord('DOMAIN', 'd.example', { tags })]);
+    await load([]);
+    expect([await count(NOW), await hasStatistics()]).toEqual([true, false]);
+    await load(['changed']);
+    expect([await count(NOW), await hasStatistics()]).toEqual([true, true]);
+    await harness.close();
+  });
 });

@@ -257,7 +257,7 @@ async function readOldest<More>(
       limit,
     });
   const isAtOnce = sql`last_seen = ${oldest.last}::timestamptz`;
-  // In both orders those with one time are in the order of their ids: the ones behind it here come before it there.
+  // In both orders those with one time are in the order of their ids: as many as are behind this one there come before the page here.
   const behind = first(sql`${isAtOnce} and id > ${oldest.id}::uuid`, sql`id`, sql`all`);
   const skipped = sql`(select count from skipped)`;
   const atOnce = first(isAtOnce, sql`id`, sql`${page.pageSize}::bigint + ${skipped}`);

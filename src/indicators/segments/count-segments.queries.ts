@@ -38,6 +38,7 @@ export async function countSegments(
 ): Promise<boolean> {
   // Readers of the embedded database would wait for the grams, tags and sources of all indicators, which it scans in a moment.
   const hasGrams = !(await hasOneConnection(db));
+  await analyzeNewHistory(db);
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -77,6 +78,18 @@ export async function countSegments(
         );
       return true;
     });
+}
+
+/**
+ * Analyzes the history of indicators once it has its first rows, which autovacuum does up to a minute later: without statistics plans look
+ * for the state of each changed indicator among the changes of all.
+ */
+async function analyzeNewHistory(db: Db): Promise<void> {
+  const { rows } = await sql`
+    select from pg_class where oid = 'indicator_history'::regclass and reltuples <= 0 and pg_relation_size(oid) > 0`.execute(
+    db,
+  );
+  if (rows.length > 0) await sql`analyze indicator_history`.execute(db);
 }
 
 /** With more changed rows than this since the previous call, a large import is running. */
