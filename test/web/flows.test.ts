@@ -588,7 +588,8 @@ describeInBrowser('the application on the sample, in a browser', () => {
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByLabel('Filters and options').inputValue()).toBe('type=DOMAIN');
     await dialog.getByLabel('Slug').fill('edge-names');
-    await dialog.getByRole('button', { name: 'Create' }).click();
+    // A click is lost if the dialog grows under it: its catalogues may still be loading.
+    await dialog.getByLabel('Slug').press('Enter');
     await page.getByText('/api/v1/feeds/edge-names').waitFor();
     await look(page, 'feeds');
     await page.getByRole('tab', { name: 'API keys' }).click();
