@@ -1,4 +1,5 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { acceptedType } from './accept.ts';
 import {
   authenticator,
   isAppAccess,
@@ -80,6 +81,5 @@ const ACCEPTS_ANY = new Set<string | undefined>([undefined, '*/*']);
 function requireAcceptable(request: FastifyRequest, config: FastifyContextConfig): void {
   if (ACCEPTS_ANY.has(request.headers.accept)) return;
   const { mediaTypes = ['application/json'], ignoresAccept } = config;
-  if (!ignoresAccept?.(request) && !request.accepts().type([...mediaTypes]))
-    throw new ApiError('not_acceptable');
+  if (!ignoresAccept?.(request) && !acceptedType(request, mediaTypes)) throw new ApiError('not_acceptable');
 }

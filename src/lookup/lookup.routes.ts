@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Clock } from '../clock.ts';
 import type { Principal } from '../db/visibility.ts';
+import { acceptedType } from '../http/accept.ts';
 import { sendCompressed, sendCompressedStream } from '../http/compressed.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, bodyResponses, NO_CACHE, textContent } from '../http/routes.ts';
@@ -97,7 +98,7 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<Options> = async (app, opti
     handler: async (request, reply) => {
       const { extract, ...filters } = request.query;
       const values = await valuesOf(request.body as { values: string[] } | string, extract);
-      const isNdjson = request.accepts().type([JSON_TYPE, NDJSON_TYPE]) === NDJSON_TYPE;
+      const isNdjson = acceptedType(request, [JSON_TYPE, NDJSON_TYPE]) === NDJSON_TYPE;
       const results = resultsOf(options, request.principal, values, filters, isNdjson ? '\n' : ',');
       // The first results are read before the response begins, so that an unavailable database is a 503.
       const first = await results.next();

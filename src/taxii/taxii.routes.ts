@@ -28,7 +28,6 @@ import { OPERATIONS } from './taxii.schema.ts';
 /** The types that Accept may allow: some clients ask for STIX, of an earlier version too, or for JSON. */
 const ACCEPTED = [
   TAXII_TYPE,
-  `${TAXII_TYPE};charset=utf-8`,
   STIX_TYPE,
   'application/json',
   'application/vnd.oasis.stix+json',

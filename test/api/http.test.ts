@@ -101,6 +101,8 @@ onEveryEngine((engine) => {
       expect(await status('text/html, application/*;q=0.5')).toBe(200);
       expect(await status('text/html')).toBe(406);
       expect(await status('application/json;q=0')).toBe(406);
+      expect(await status('application/json; charset=UTF-8')).toBe(200);
+      expect(await status('application/json; charset=utf-16')).toBe(406);
       expect(await status(`${'text/a,'.repeat(145)}*/*`)).toBe(200);
       expect(await status(`${'text/a,'.repeat(146)}*/*`)).toBe(431);
     });

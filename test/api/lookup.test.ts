@@ -235,7 +235,7 @@ onEveryEngine((engine) => {
 
     it('is sent as NDJSON on request', async () => {
       const answer = await query(names.join('\n'), 'text/plain', '?related=false', {
-        accept: 'application/x-ndjson',
+        accept: 'application/x-ndjson; charset=utf-8',
       });
       expect(answer.headers['content-type']).toBe('application/x-ndjson');
       const results = answer.body

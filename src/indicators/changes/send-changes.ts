@@ -3,6 +3,7 @@ import type { ChangeFeed, Changes } from '../../changes/change-feed.ts';
 import type { Change } from '../../changes/indicator-changes.ts';
 import { waitWithin } from '../../changes/watch-wait.ts';
 import type { Principal } from '../../db/visibility.ts';
+import { acceptedType } from '../../http/accept.ts';
 import { sendCompressed } from '../../http/compressed.ts';
 import { contentResponses, NO_CACHE, textContent } from '../../http/routes.ts';
 import { ref } from '../../http/schema.ts';
@@ -54,7 +55,7 @@ export async function sendChanges(
   });
   const isEnded = () => isClosed || stopping.aborted;
   const found = await feed.next(asked, principal, waitWithin(request, wait), isEnded, toText);
-  const isNdjson = request.accepts().type(CHANGE_TYPES) === NDJSON_TYPE;
+  const isNdjson = acceptedType(request, CHANGE_TYPES) === NDJSON_TYPE;
   reply.header('cache-control', NO_CACHE).type(isNdjson ? NDJSON_TYPE : `${JSON_TYPE}; charset=utf-8`);
   return sendCompressed(request, reply, isNdjson ? toNdjson(found) : toJson(found));
 }
