@@ -110,8 +110,11 @@ function integer({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: ParameterSc
     : { allowed: `a whole number from ${minimum} to ${maximum}` };
 }
 
+/** A number as programs write it, with an exponent too (RFC 8259 §6). */
+const DECIMAL = /^\d{1,15}(\.\d{1,30})?(e[+-]?\d{1,3})?$/i;
+
 function decimal({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: ParameterSchema, text: string): Parsed {
-  const value = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+  const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
   return value >= minimum && value <= maximum
     ? { value }
     : { allowed: `a number from ${minimum} to ${maximum}, with a point` };

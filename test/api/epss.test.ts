@@ -144,7 +144,9 @@ onEveryEngine((engine) => {
       const data: { epss?: { score: number } | null }[] = [];
       for (const page of [1, 2, 3]) data.push(...(await list(`?sort=epss&page=${page}&pageSize=50`)).data);
       expect(data.map(({ epss }) => epss?.score)).toEqual([...scored, ...range(21).map(() => undefined)]);
-      expect((await list('?minEpss=0.9')).total).toBe(10);
+      // As programs write numbers: Python sends 0.00005 as 5e-05, and 3 * 0.3 with 16 decimals.
+      for (const number of ['0.9', '9e-01', '0.8999999999999999'])
+        expect((await list(`?minEpss=${number}`)).total).toBe(10);
       expect((await list('?minEpss=0.99')).total).toBe(1);
       expect((await list('?exploited=true')).total).toBe(12);
       expect((await list('?exploited=false')).total).toBe(109);
@@ -162,6 +164,8 @@ onEveryEngine((engine) => {
         'minEpss=-1',
         'minEpss=x',
         'minEpss=0,5',
+        'minEpss=1e1',
+        'minEpss=Infinity',
         'exploited=1',
         'sort=confidence',
       ])
