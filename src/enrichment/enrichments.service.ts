@@ -50,6 +50,8 @@ export async function saveOutcome(
 
 interface ProviderResult {
   raw: unknown;
+  /** The same as received; default: `raw` is written as JSON. */
+  text?: string;
   fetchedAt: Date;
   assessment: Assessment;
 }
@@ -72,7 +74,7 @@ async function save(
     ...assessment,
     fetchedAt: result.fetchedAt,
     expiresAt: new Date(result.fetchedAt.getTime() + lifetimeSeconds * 1000),
-    raw: JSON.stringify(result.raw),
+    raw: result.text ?? JSON.stringify(result.raw),
   };
   await currentMatcher(db);
   return withRevision(db, async (trx, revision) => {

@@ -46,8 +46,16 @@ const toKev = (kev: Kev | null) =>
     requiredAction: kev.requiredAction,
   };
 
-export function toContext(row: ContextRow, now: Date): IndicatorContext {
-  const enrichments = row.enrichments.map(toEnrichment);
+/** @param readRaw returns the member `raw` of an enrichment from the stored response */
+export function toContext(
+  row: ContextRow,
+  now: Date,
+  readRaw: (raw: string) => unknown = JSON.parse,
+): IndicatorContext {
+  const enrichments = row.enrichments.map((enrichment) => ({
+    ...toEnrichment(enrichment),
+    raw: readRaw(enrichment.raw),
+  }));
   const { source: sourceName, ...indicator } = toIndicator(row);
   return {
     defanged: defang(row.type, row.value),
@@ -101,11 +109,10 @@ function toRecord(source: string, record: SourceRecord): IndicatorContext['recor
 }
 
 /** Parses dates, which are text inside the JSON that the database returns. */
-function toEnrichment({ fetched_at, expires_at, raw, ...rest }: ContextRow['enrichments'][number]) {
+function toEnrichment({ fetched_at, expires_at, raw: _, ...rest }: ContextRow['enrichments'][number]) {
   return {
     fetchedAt: new Date(String(fetched_at)),
     expiresAt: new Date(String(expires_at)),
-    raw: JSON.parse(raw) as unknown,
     ...rest,
   };
 }

@@ -62,11 +62,13 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
     const row = await read((db) => findIndicator(db, principal, id));
     return row && { data: toIndicator(row) };
   };
-  const readContext: ReadOne = async (principal, id) => {
+  const readContext: ReadOne<ContextWithRaw> = async (principal, id) => {
     const row = await read((db) => findContext(db, principal, id));
     if (!row) return undefined;
     interest.record(row.id, principal.now);
-    return toContext(row, principal.now);
+    const raw: string[] = [];
+    const context = toContext(row, principal.now, (text) => ({ [PLACE]: raw.push(text) - 1 }));
+    return { context, raw };
   };
 
   /** Sends a page of the indicators, or of those that are linked to `parent`. @throws {ApiError} 404: the parent is not visible */
@@ -217,6 +219,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         read: readContext,
         cacheControl: CONTEXT_CACHE,
         notFound: NOT_FOUND,
+        serialize: contextText,
       }),
   );
 };
@@ -228,6 +231,21 @@ const sortOf = (sort: 'lastSeen' | 'epss') =>
 /** Returns whether the request is for an export, whose media type `format` decides. The list itself is JSON. */
 function isExport({ query }: FastifyRequest): boolean {
   return ((query as { format?: unknown }).format ?? 'json') !== 'json';
+}
+
+/** A context without the raw responses of providers, each of which stands at its place in `raw`. */
+interface ContextWithRaw {
+  context: IndicatorContext;
+  raw: readonly string[];
+}
+/** The only member of the object at the place of a raw response; no other object of a context has it. */
+const PLACE = '$raw';
+const PLACES = /\{"\$raw":(\d+)\}/g;
+
+/** Writes a context with the raw responses as stored: JavaScript would round large integers, such as serial numbers of certificates. */
+function contextText({ context, raw }: ContextWithRaw, reply: FastifyReply): string {
+  const text = String(reply.serializeInput(context, '200'));
+  return text.replace(PLACES, (_, place) => raw[Number(place)] ?? 'null');
 }
 
 /** The Cache-Control of contexts (contract, `GET /api/v1/indicators/{id}/context`). */

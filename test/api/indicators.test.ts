@@ -234,7 +234,8 @@ onEveryEngine((engine) => {
         relationshipRecord('w', 'refers-to', 'i', { tlp: 'RED' }),
       ]);
       const id = indicatorId('DOMAIN', 'evil.example.com');
-      const raw = { data: { note: '\u0000 \u2028', big: [1, null, { a: 'b' }] } };
+      const stored = `{"note": "\\u0000 \\u2028", "serial": 18120948066308656715320678906005791350, "big": [1.0, null, {"$raw":1}]}`;
+      const raw = JSON.parse(stored);
       const at = (date: string) => new Date(date);
       await tipline.db
         .insertInto('enrichment')
@@ -245,7 +246,7 @@ onEveryEngine((engine) => {
             verdict: 'MALICIOUS',
             score: 80,
             error: null,
-            raw: JSON.stringify(raw),
+            raw: stored,
             fetched_at: at('2026-05-31T00:00:00Z'),
             expires_at: at('2026-06-02T00:00:00Z'),
             revision: 1,
@@ -266,6 +267,7 @@ onEveryEngine((engine) => {
       const key = await tipline.newKey({ tlpCeiling: 'AMBER_STRICT' });
       const response = await tipline.get(`/api/v1/indicators/${id}/context`, { key });
       expect(response.headers['cache-control']).toBe('private, max-age=60');
+      expect(response.body).toContain(`"raw":${stored}`);
       expect(response.json()).toEqual({
         id,
         type: 'DOMAIN',

@@ -70,6 +70,11 @@ describe('a documented response', () => {
     });
   });
 
+  it('is kept as text, too, with numbers that JavaScript would round', async () => {
+    const body = '{"ip_str": "192.0.2.1", "data": [{"serial": 18120948066308656715320678906005791350}]}';
+    expect(await asked('shodan', { body })).toMatchObject({ kind: 'answered', text: body });
+  });
+
   it.skipIf(!existsSync(REAL_DATA)).each([
     ['virustotal-v3-file', 'SHA256'],
     ['virustotal-v3-domain', 'DOMAIN'],

@@ -87,6 +87,8 @@ export interface Answered {
   kind: 'answered';
   /** The JSON of the response. */
   raw: unknown;
+  /** The same as received: JavaScript rounds large integers. */
+  text: string;
   assessment: Assessment;
   fetchedAt: Date;
 }
@@ -126,7 +128,7 @@ export function outcomeOf(
   if ('error' in read) return failure(expected ? read.error : `HTTP ${status}`, { status }, fetchedAt);
   const assessment = provider.assess(read.json);
   if (expected && assessment.error === null) {
-    return { kind: 'answered', raw: read.json, assessment, fetchedAt };
+    return { kind: 'answered', raw: read.json, text: read.text, assessment, fetchedAt };
   }
   return failure(wordsFor(status, assessment.error, key), { status, body: read.json }, fetchedAt);
 }
@@ -177,17 +179,23 @@ const TOO_DEEP = Symbol('too deep');
 
 /**
  * Parses the JSON of a response and redacts a secret wherever it occurs: providers echo what they were sent.
- * @returns the JSON, or the reason in fixed words when the response is not usable. Never throws.
+ * @returns the JSON and its text, which is that of the response if there is nothing to redact; or the reason in fixed words when the
+ *   response is not usable. Never throws.
  */
-function readAnswer(body: Uint8Array, secret: string): { json: unknown } | { error: string } {
+function readAnswer(body: Uint8Array, secret: string): { json: unknown; text: string } | { error: string } {
+  const text = new TextDecoder().decode(body);
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder().decode(body));
+    json = JSON.parse(text);
   } catch {
     return { error: 'the answer is not JSON' };
   }
   const copy = withoutSecret(json, secret, 0);
-  return copy === TOO_DEEP ? { error: 'the answer is nested too deeply' } : { json: copy };
+  if (copy === TOO_DEEP) return { error: 'the answer is nested too deeply' };
+  const written = JSON.stringify(copy);
+  // The text may also hold the secret in a member that is repeated, of which parsing keeps the last one.
+  const isRedacted = redact(text, secret) !== text || written !== JSON.stringify(json);
+  return { json: copy, text: isRedacted ? written : text };
 }
 
 function redact(text: string, secret: string): string {

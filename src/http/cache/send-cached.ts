@@ -29,26 +29,29 @@ export async function sendCached(
 }
 
 /** Returns an object; undefined: there is none, or none that the principal may see. */
-export type ReadOne = (principal: Principal, id: string) => Promise<object | undefined>;
+export type ReadOne<T extends object = object> = (principal: Principal, id: string) => Promise<T | undefined>;
 
-interface OneOf {
-  read: ReadOne;
+interface OneOf<T extends object> {
+  read: ReadOne<T>;
   cacheControl: string;
   notFound: string;
+  /** Writes the response; default: the serializer of the route. */
+  serialize?: (found: T, reply: FastifyReply) => string;
 }
 
 type OneRequest = FastifyRequest & { params: { id: string } };
 
 /** Sends the object whose id is the path's parameter. @throws {ApiError} 404 */
-export async function sendById(
+export async function sendById<T extends object>(
   request: OneRequest,
   reply: FastifyReply,
-  { read, cacheControl, notFound }: OneOf,
+  { read, cacheControl, notFound, serialize }: OneOf<T>,
 ): Promise<FastifyReply> {
   const { id } = request.params;
   const found = isUuid(id) ? await read(request.principal, id) : undefined;
   if (!found) throw new ApiError('not_found', notFound);
-  return reply.headers({ 'cache-control': cacheControl, 'content-type': JSON_TYPE }).send(found);
+  reply.headers({ 'cache-control': cacheControl, 'content-type': JSON_TYPE });
+  return reply.send(serialize ? serialize(found, reply) : found);
 }
 
 /** Cached responses by the URL of their request, which need not be parsed and validated again. */
