@@ -5,7 +5,9 @@ import type { Scope } from '../model/account.ts';
 import type { ApiKey } from '../model/api-key.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 
-function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
+type Row = Selectable<Tables['api_key']> & { is_owner_disabled: boolean };
+
+function toApiKey(row: Row): ApiKey {
   return {
     id: row.id,
     name: row.name,
@@ -19,18 +21,17 @@ function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
     lastUsedAt: row.last_used_at,
     ownerId: row.owner_id,
     feeds: row.feeds,
+    isOwnerDisabled: row.is_owner_disabled,
   };
 }
 
 /**
- * Returns a key and the access revision at which it was read. A key sees no more than the role of its owner,
- * and is not returned while the owner's account is disabled.
+ * Returns a key and the access revision at which it was read. A key sees no more than the role of its owner.
  */
 export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey; access: number } | null> {
   const row = await withOwners(db)
     .select(sql<number>`(select value from access_revision)`.as('access'))
     .where('api_key.hash', '=', hash)
-    .where('app_user.disabled_at', 'is', null)
     .executeTakeFirst();
   return row ? { key: toApiKey(row), access: row.access } : null;
 }
@@ -81,7 +82,8 @@ const withOwners = (db: Db) =>
     .leftJoin('app_user', 'app_user.id', 'api_key.owner_id')
     .leftJoin('app_role', 'app_role.name', 'app_user.role')
     .selectAll('api_key')
-    .select(sql<Tlp>`least(api_key.tlp_ceiling, app_role.tlp_ceiling)`.as('tlp_ceiling'));
+    .select(sql<Tlp>`least(api_key.tlp_ceiling, app_role.tlp_ceiling)`.as('tlp_ceiling'))
+    .select(sql<boolean>`app_user.disabled_at is not null`.as('is_owner_disabled'));
 
 export async function insertKey(db: Db, key: ApiKey, hash: string): Promise<void> {
   await db
@@ -189,8 +191,8 @@ export interface ExpiringKey {
 export async function findExpiringKeys(db: Db, now: Date): Promise<ExpiringKey[]> {
   const { rows } = await sql<ExpiringKey>`
     with usable as (
-      select id, name, expires_at from api_key
-      where revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz)
+      select api_key.id, api_key.name, expires_at from api_key left join app_user on app_user.id = owner_id
+      where revoked_at is null and (expires_at is null or expires_at > ${now}::timestamptz) and disabled_at is null
     )
     select id, name, expires_at as "expiresAt",
       not exists (select from usable as other where other.name = usable.name and other.id <> usable.id) as "isNameUnique"

@@ -25,6 +25,8 @@ const Key = Type.Object({
   lastUsedAt: instantOrNull,
   /** null: the key was created by a command. */
   owner: nullable(Type.String()),
+  /** Whether it is rejected because the account of its owner is disabled. */
+  isOwnerDisabled: Type.Boolean(),
 });
 /** The response that holds the whole key, which is returned only once. */
 const NewKey = { key: Type.String(), data: Key };

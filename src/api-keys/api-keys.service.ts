@@ -5,7 +5,7 @@ import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { redactKeys } from '../http/redact-keys.ts';
 import type { Scope } from '../model/account.ts';
-import { type ApiKey, isUsable, newApiKey } from '../model/api-key.ts';
+import { type ApiKey, isUsable, keyState, newApiKey } from '../model/api-key.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import {
   claimDailyWarning,
@@ -96,6 +96,7 @@ async function insert(
     lastUsedAt: null,
     feeds: wanted.feeds,
     ownerId,
+    isOwnerDisabled: false,
   };
   await insertKey(trx, record, secret.hash);
   return { key: secret.key, record };
@@ -150,6 +151,14 @@ export interface Rotation extends CreatedKey {
   oldValidUntil: Date;
 }
 
+function notUsable(key: ApiKey | undefined, idOrName: string, now: Date): KeyError {
+  return new KeyError(
+    key && keyState(key, now) === 'owner-disabled'
+      ? `The API key "${idOrName}" is rejected while the account of its owner is disabled, as its replacement would be.`
+      : `The API key "${idOrName}" is revoked or expired.`,
+  );
+}
+
 /**
  * Creates a key with the settings and the lifetime of the old one, which stays valid for `overlapSeconds`
  * more.
@@ -163,14 +172,14 @@ export async function rotate(
 ): Promise<Rotation> {
   const { now } = by;
   const old = await findOne(db, idOrName, now);
-  if (!isUsable(old, now)) throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
+  if (!isUsable(old, now)) throw notUsable(old, idOrName, now);
   const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
   const oldValidUntil = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
   return db.transaction().execute(async (trx) => {
     const still = await findKey(trx, old.id);
     // It may be revoked at the same time.
     if (!still || !isUsable(still, now) || !(await endKeyBy(trx, old.id, overlapEnd)))
-      throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
+      throw notUsable(still, idOrName, now);
     // The new key gets the lifetime that the old one was created with, also when an earlier rotation has shortened that.
     const end = await findOriginalEnd(trx, old);
     const expiresAt = end && new Date(now.getTime() + end.getTime() - old.createdAt.getTime());

@@ -5,7 +5,7 @@ import { type CreatedKey, createKey, revoke, rotate, undoRotation } from '../api
 import type { Db } from '../db/database.ts';
 import { MAX_STALE_MS } from '../db/revision/watch.ts';
 import { SCOPES, type Scope } from '../model/account.ts';
-import { type ApiKey, isUsable } from '../model/api-key.ts';
+import { type ApiKey, keyState } from '../model/api-key.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor } from './actor.ts';
 import { duration, label, networks, oneOf, repeated, scopes } from './options.ts';
@@ -122,7 +122,7 @@ async function list({ json }: Json) {
   if (json) return printJson(all.map((key) => asJson(key, now)));
   if (all.length === 0) return print('There are no API keys. Create one: tipline keys create --name NAME');
   for (const key of all) {
-    print(`${key.id}  ${key.name}  (${key.prefix}…)  ${stateOf(key, now)}`);
+    print(`${key.id}  ${key.name}  (${key.prefix}…)  ${keyState(key, now)}`);
     print(
       `  ${accessOf(key, slugs)} · up to TLP:${key.tlpCeiling} · from ${key.networks.join(' ') || 'anywhere'}`,
     );
@@ -169,10 +169,5 @@ async function rotateKey(idOrName: string, { overlap, json }: Json & { overlap: 
 }
 
 function asJson({ expiresAt, ...key }: ApiKey, now: Date, secret?: string) {
-  return { ...(secret && { key: secret }), ...key, expiresAt, state: stateOf({ ...key, expiresAt }, now) };
-}
-
-function stateOf(key: ApiKey, now: Date): 'usable' | 'revoked' | 'expired' {
-  if (key.revokedAt) return 'revoked';
-  return isUsable(key, now) ? 'usable' : 'expired';
+  return { ...(secret && { key: secret }), ...key, expiresAt, state: keyState({ ...key, expiresAt }, now) };
 }

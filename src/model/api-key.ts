@@ -24,6 +24,8 @@ export interface ApiKey {
   feeds: string[];
   /** The account that created it; null: a command created it. */
   ownerId: string | null;
+  /** Whether the account that created it is disabled: it is rejected as long as that lasts. */
+  isOwnerDisabled: boolean;
 }
 
 /** Generates a key: 256 random bits in base64url (RFC 4648 §5), 43 characters after the prefix. */
@@ -40,6 +42,17 @@ export function hashApiKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-export function isUsable(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Date): boolean {
-  return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
+type KeyState = 'usable' | 'revoked' | 'expired' | 'owner-disabled';
+
+/** Returns whether a key is accepted or, if not, why. */
+export function keyState(
+  { revokedAt, expiresAt, isOwnerDisabled }: Pick<ApiKey, 'expiresAt' | 'revokedAt' | 'isOwnerDisabled'>,
+  now: Date,
+): KeyState {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt !== null && expiresAt <= now) return 'expired';
+  return isOwnerDisabled ? 'owner-disabled' : 'usable';
 }
+
+export const isUsable = (key: Parameters<typeof keyState>[0], now: Date): boolean =>
+  keyState(key, now) === 'usable';

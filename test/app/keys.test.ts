@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { findExpiringKeys } from '../../src/api-keys/api-keys.queries.ts';
 import type { Tables } from '../../src/db/tables.ts';
 import type { Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -61,7 +62,7 @@ onEveryEngine((engine) => {
   });
 
   it("follows its owner's account: rejected while disabled, and limited to the role's TLP ceiling", async () => {
-    const { key } = await make(analyst, { tlpCeiling: 'AMBER' });
+    const { key, data } = await make(analyst, { tlpCeiling: 'AMBER' });
     await tipline.load([indicatorRecord('DOMAIN', 'bad.test-feed.net', { tlp: 'AMBER' })]);
     const total = async () => (await tipline.get(LIST, { key })).json().total;
     expect(await total()).toBe(1);
@@ -72,8 +73,20 @@ onEveryEngine((engine) => {
       trx.updateTable('app_role').set({ tlp_ceiling: 'GREEN' }).where('name', '=', 'analyst').execute(),
     );
     expect(await total()).toBe(0);
-    await write((trx) => trx.updateTable('app_user').set({ disabled_at: new Date() }).execute());
+    const admin = await signedIn(tipline, 'administrator');
+    await write((trx) =>
+      trx.updateTable('app_user').set({ disabled_at: new Date() }).where('role', '=', 'analyst').execute(),
+    );
     expect(await status(key)).toBe(401);
+    expect(await listed(admin)).toContainEqual(
+      expect.objectContaining({ id: data.id, isOwnerDisabled: true }),
+    );
+    expect(await findExpiringKeys(tipline.db, NOW)).toEqual([]);
+    const rotated = await admin.send('POST', `/app/keys/${data.id}/rotate`, { overlapSeconds: 60 });
+    expect([rotated.statusCode, rotated.json().error]).toEqual([
+      409,
+      `The API key "${data.id}" is rejected while the account of its owner is disabled, as its replacement would be.`,
+    ]);
     await write((trx) => trx.updateTable('app_user').set({ disabled_at: null }).execute());
     expect(await status(key)).toBe(200);
   });

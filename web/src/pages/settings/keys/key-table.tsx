@@ -75,9 +75,9 @@ export function KeyTable({ keys, limit, windowSeconds, onRotated }: KeyTableProp
             )}
           </Table.Td>
           <Table.Td>
-            {inactiveState(key) === null && (
+            {!hasEnded(key) && (
               <Group gap={4} wrap="nowrap">
-                {canRotate && <RotateButton apiKey={key} onRotated={onRotated} />}
+                {canRotate && !key.isOwnerDisabled && <RotateButton apiKey={key} onRotated={onRotated} />}
                 <RevokeButton apiKey={key} />
               </Group>
             )}
@@ -88,10 +88,16 @@ export function KeyTable({ keys, limit, windowSeconds, onRotated }: KeyTableProp
   );
 }
 
-/** Returns why a key no longer works, or null if it does. */
-function inactiveState({ revokedAt, expiresAt }: ApiKey): string | null {
-  if (revokedAt) return 'Revoked';
-  return expiresAt && new Date(expiresAt) <= new Date() ? 'Expired' : null;
+/** Returns why a key does not work, or null if it does. */
+function inactiveState(key: ApiKey): string | null {
+  if (key.revokedAt) return 'Revoked';
+  if (hasEnded(key)) return 'Expired';
+  return key.isOwnerDisabled ? 'Owner disabled' : null;
+}
+
+/** Returns whether a key will never work again. */
+function hasEnded({ revokedAt, expiresAt }: ApiKey): boolean {
+  return revokedAt !== null || (expiresAt !== null && new Date(expiresAt) <= new Date());
 }
 
 /** Returns the scopes or feeds of a key as text. */
