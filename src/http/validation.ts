@@ -52,7 +52,10 @@ export function queryValidator({ properties = {}, required = [] }: QuerySchema) 
       value[name] = parsed.value;
     }
     const missing = required.find((name) => value[name] === undefined);
-    if (missing !== undefined) return invalid(`${missing} is required.`);
+    if (missing !== undefined) {
+      const { enum: words } = known.get(missing) ?? {};
+      return invalid(`${missing} is required${words ? `: one of ${words.join(', ')}` : ''}.`);
+    }
     return { value };
   };
 }

@@ -353,11 +353,12 @@ onEveryEngine((engine) => {
     });
 
     it.each([
-      ['', 400],
-      ['?language=sql', 400],
-      ['?language=splunk-spl&level=extreme', 400],
-    ])('are refused with the query "%s"', async (query, status) => {
-      expect((await harness.get(`${actor}/queries${query}`)).statusCode).toBe(status);
+      ['', `language is required: one of ${QUERY_LANGUAGES.join(', ')}.`],
+      ['?language=sql', `language must be one of ${QUERY_LANGUAGES.join(', ')}.`],
+      ['?language=splunk-spl&level=extreme', 'level must be a list of'],
+    ])('are refused with the query "%s"', async (query, message) => {
+      const refused = await harness.get(`${actor}/queries${query}`);
+      expect([refused.statusCode, refused.json().error]).toEqual([400, expect.stringContaining(message)]);
     });
 
     it.each(['actor', 'campaign'])('of an unknown or hidden %s are not found', async (kind) => {
