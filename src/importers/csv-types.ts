@@ -177,12 +177,16 @@ function observablesOf(
   return normalizeHalves(value, first as Normalizer, second as Normalizer);
 }
 
+/** Stands for bytes that are not UTF-8. */
+const INVALID = '\ufffd';
+const NOT_UTF8 = { rejected: 'not valid UTF-8' };
+
 function normalizeCell(
   column: { type: Reading | null },
   value: string,
   typeWord: string | null,
 ): NormalizeResult {
-  if (value.includes('\ufffd')) return { rejected: 'not valid UTF-8' };
+  if (value.includes(INVALID)) return NOT_UTF8;
   if (column.type !== null) return normalizeAs(column.type, value);
   return typeWord === null ? normalizeDetected(value) : normalizeNamed(typeWord, value);
 }
@@ -238,5 +242,6 @@ function tagCells(cells: string[], columns: CsvColumns): string[] {
     .flatMap((index) => cellOf(cells, index) ?? [])
     .filter((word) => !NO_FAMILY.has(word.toLowerCase()));
   const tags = [...lists.flat(), ...words].map((tag) => tag.trim().replace(/^#/, ''));
+  if (tags.some((tag) => tag.includes(INVALID))) throw new RecordRejected(NOT_UTF8.rejected);
   return tagsOf(tags.filter((tag) => !NULL_WORDS.has(tag.toLowerCase())));
 }

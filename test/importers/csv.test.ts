@@ -179,6 +179,15 @@ describe('a CSV row', () => {
     });
   });
 
+  it('is rejected when a tag is not UTF-8; a column that is not read may have any encoding', async () => {
+    const lines = ['domain,tags,comment', 'bad.example.com,Caf\u00e9,', 'worse.example.com,botnet,Caf\u00e9'];
+    const { records } = await run(Buffer.from(lines.join('\r\n'), 'latin1'));
+    expect(records).toMatchObject([
+      { kind: 'rejected', reason: 'not valid UTF-8', where: 'line 2' },
+      { value: 'worse.example.com', tags: ['botnet'] },
+    ]);
+  });
+
   it('is rejected when over 1 MiB', async () => {
     expect(await rejectedOf('filename,tags', `${'x'.repeat(1_100_000)},a`, 'b.exe,')).toEqual([
       'line 2: row longer than 1 MiB',
