@@ -3,7 +3,7 @@ import { blocksAround } from '../model/address-ranges.ts';
 import { normalizeDetected } from '../model/detect-type.ts';
 import { normalize, normalizeRead } from '../model/normalize.ts';
 import { isIpv4, normalizeIpv6 } from '../model/normalize-address.ts';
-import { normalizeDomain } from '../model/normalize-url.ts';
+import { normalizeDomain, withoutHostDot } from '../model/normalize-url.ts';
 import { readText } from '../model/text.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 
@@ -127,7 +127,7 @@ export function visitCandidates(
     const other = withOtherScheme(normalized, parts);
     if (other !== null) visit('url-scheme', 'URL', other);
     visitPrefixes(normalized, parts, visit);
-    const bare = withoutUser(normalized);
+    const bare = withoutUser(withoutHostDot(normalized));
     if (bare !== normalized) {
       visit('url-prefix', 'URL', bare);
       visitPrefixes(bare, parts, visit);

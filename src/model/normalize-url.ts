@@ -107,6 +107,19 @@ function urlOrNull(text: string): URL | null {
   }
 }
 
+const DOT_AFTER_HOST = /^([a-z]+:\/\/[^/]*)\.(?=(?::\d+)?\/)/;
+const END_OF_HOST = /^([a-z]+:\/\/[^/]*?)(?=(?::\d+)?\/)/;
+
+/** Returns a normalized URL without the dot after its host, with which the host is the same (RFC 1034 §3.1). */
+export function withoutHostDot(url: string): string {
+  return url.replace(DOT_AFTER_HOST, '$1');
+}
+
+/** Returns a normalized URL, which has no dot after its host, with one. */
+export function withHostDot(url: string): string {
+  return url.replace(END_OF_HOST, '$1.');
+}
+
 function hostOf(url: string): string {
   const authority = AUTHORITY.exec(url)?.[1] ?? '';
   return authority.slice(authority.lastIndexOf('@') + 1);

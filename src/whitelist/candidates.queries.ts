@@ -3,6 +3,7 @@ import type { Db } from '../db/database.ts';
 import { uuidArray } from '../db/recordset.ts';
 import { blocksAround } from '../model/address-ranges.ts';
 import { indicatorId } from '../model/identity.ts';
+import { withHostDot } from '../model/normalize-url.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 import type { IndexedRule } from './matching/matcher.ts';
 import type { Reach } from './matching/names.ts';
@@ -64,7 +65,7 @@ export function candidateStatement(
   idsAround: readonly string[],
   limit: number,
 ): RawBuilder<{ id: string }> {
-  const ids = rules.flatMap((rule) => (rule.by === 'value' ? [indicatorId(rule.type, rule.value)] : []));
+  const ids = rules.flatMap((rule) => (rule.by === 'value' ? idsOfValue(rule) : []));
   const names = rules.filter((rule) => rule.by === 'name');
   const networks = rules.flatMap((rule) => (rule.by === 'network' ? [rule.network] : []));
   const parts = [
@@ -73,6 +74,12 @@ export function candidateStatement(
     ...(networks.length > 0 ? inNetworks(networks) : []),
   ];
   return sql`${sql.join(parts, sql` union `)} limit ${limit}`;
+}
+
+/** A URL with a dot after its host is another indicator. */
+function idsOfValue({ type, value }: Extract<IndexedRule, { by: 'value' }>): string[] {
+  const values = type === 'URL' ? [value, withHostDot(value)] : [value];
+  return values.map((each) => indicatorId(type, each));
 }
 
 /**

@@ -77,6 +77,18 @@ describe('the candidates of a value', () => {
     ['http://localhost/', ['exact URL http://localhost/', 'url-scheme URL https://localhost/']],
     ['ftp://localhost/', ['exact URL ftp://localhost/']],
     [
+      'https://evil.com.:8443/a?b',
+      [
+        'exact URL https://evil.com.:8443/a?b',
+        'url-prefix URL https://evil.com.:8443/a',
+        'url-prefix URL https://evil.com.:8443/',
+        'url-prefix URL https://evil.com:8443/a?b',
+        'url-prefix URL https://evil.com:8443/a',
+        'url-prefix URL https://evil.com:8443/',
+        'url-host DOMAIN evil.com',
+      ],
+    ],
+    [
       'https://www.bank.com@evil.com/a/login?id=a@b',
       [
         'exact URL https://www.bank.com@evil.com/a/login?id=a@b',

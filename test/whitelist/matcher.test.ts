@@ -27,6 +27,8 @@ const HITS: Case[] = [
   ['string', '.example.com', 'DOMAIN', 'www.example.com'],
   ['string', '.example.com', 'DOMAIN', 'example.com'],
   ['string', 'HTTP://Example.com:80/Path', 'URL', 'http://example.com/Path'],
+  ['string', 'http://example.com/a', 'URL', 'http://example.com./a'],
+  ['string', 'http://example.com.:8080/a', 'URL', 'http://example.com:8080/a'],
   ['string', 'D41D8CD98F00B204E9800998ECF8427E', 'MD5', 'd41d8cd98f00b204e9800998ecf8427e'],
   ['string', '192.0.2.1', 'IPV4', '192.0.2.1'],
   ['string', '192.0.2.1', 'URL', 'http://192.0.2.1:8080/'],
@@ -50,6 +52,7 @@ const HITS: Case[] = [
   ['substring', 'windows defender', 'REGISTRY_KEY', 'hkey_local_machine\\software\\windows defender'],
   ['substring', 'global\\m', 'MUTEX', 'Global\\Mutex'],
   ['regex', '/^(security|abuse)\\@.*\\..*$/i', 'EMAIL', 'abuse@example.com'],
+  ['regex', '#^http://a\\.example/$#', 'URL', 'http://a.example./'],
   ['regex', '#^https?://[^/]+/robots\\.txt$#', 'URL', 'http://a.example/robots.txt'],
   ['regex', '{^Global.mutex$}i', 'MUTEX', 'Global\\Mutex'],
 ];

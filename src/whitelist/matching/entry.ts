@@ -1,5 +1,6 @@
 import { detectType } from '../../model/detect-type.ts';
 import { normalize } from '../../model/normalize.ts';
+import { withoutHostDot } from '../../model/normalize-url.ts';
 import { refang } from '../../model/refang.ts';
 import { readText, searchText } from '../../model/text.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../../model/vocabulary.ts';
@@ -65,7 +66,9 @@ function stringHost(text: string, types: readonly IndicatorType[]): Rules {
 function stringValue(type: IndicatorType, text: string): Rule[] {
   if (type === 'DOMAIN' || type === 'IPV4' || type === 'IPV6') return [];
   const result = normalize(type, text);
-  return 'rejected' in result ? [] : [{ by: 'value', type: result.type, value: result.normalized }];
+  if ('rejected' in result) return [];
+  const value = type === 'URL' ? withoutHostDot(result.normalized) : result.normalized;
+  return [{ by: 'value', type: result.type, value }];
 }
 
 function readHost(text: string, reach: Reach): Rules {

@@ -8,6 +8,7 @@ import {
   rangeOf,
 } from '../../model/address-ranges.ts';
 import { joinedNames } from '../../model/name-parts.ts';
+import { withoutHostDot } from '../../model/normalize-url.ts';
 import { MAX_LENGTH, searchText } from '../../model/text.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../../model/vocabulary.ts';
 import { readEntry } from './entry.ts';
@@ -176,8 +177,9 @@ type Search = (type: IndicatorType, normalized: string) => number;
 function search(tables: RuleTables, indexes: NetworkIndexes, ranks: Priorities): Search {
   const byHost = hostSearch(tables, indexes, ranks);
   const byPart = partSearch(tables, ranks);
-  return (type, normalized) => {
+  return (type, stated) => {
     const typeBit = TYPE_BIT[type];
+    const normalized = type === 'URL' ? withoutHostDot(stated) : stated;
     const host = hostOf(type, normalized);
     const whole = Math.min(
       highestPriority(tables.values[type], normalized, typeBit, ranks),
