@@ -107,6 +107,11 @@ function urlOrNull(text: string): URL | null {
   }
 }
 
+/** Returns whether a text begins with the scheme of a URL. */
+export function hasScheme(text: string): boolean {
+  return SCHEME.test(text);
+}
+
 const DOT_AFTER_HOST = /^([a-z]+:\/\/[^/]*)\.(?=(?::\d+)?\/)/;
 const END_OF_HOST = /^([a-z]+:\/\/[^/]*?)(?=(?::\d+)?\/)/;
 

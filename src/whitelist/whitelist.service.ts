@@ -7,10 +7,11 @@ import { idPages } from '../db/expressions.ts';
 import { withRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
 import { indicatorId, uuidv5 } from '../model/identity.ts';
+import { withHostDot, withoutHostDot } from '../model/normalize-url.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
 import { findCandidates, findIdsAround } from './candidates.queries.ts';
-import { type OperatorEntryRule, parseOperatorEntry } from './matching/entry.ts';
+import { type OperatorEntryRule, parseOperatorEntry, urlsOf } from './matching/entry.ts';
 import { candidatesOf, type IndexedRule } from './matching/matcher.ts';
 import { parseWarninglist, type Warninglist } from './matching/warninglist.ts';
 import { reevaluateIndicators, reevaluateMatches } from './reevaluate.ts';
@@ -95,7 +96,11 @@ function parseEntry(text: string, type: IndicatorType | undefined): OperatorEntr
 function valuesOf({ entry, types }: OperatorEntryRule): string[] {
   // A single address is stored as a network of one address.
   const value = entry.replace(entry.includes(':') ? /\/128$/ : /\/32$/, '');
-  return types.map((type) => indicatorId(type, value));
+  const urls = types.includes('URL') ? urlsOf(entry).map(withoutHostDot) : [];
+  return [
+    ...types.map((type) => indicatorId(type, value)),
+    ...urls.flatMap((url) => [url, withHostDot(url)].map((each) => indicatorId('URL', each))),
+  ];
 }
 
 function isSame(a: OperatorEntryRule, b: OperatorEntryRule): boolean {

@@ -76,6 +76,14 @@ onEveryEngine((engine) => {
       expect(await shown()).toEqual(without('2001:db8::7'));
     });
 
+    it('hides a URL without a scheme for http and https, and with a dot after its host', async () => {
+      const urls = ['http://a.example/x', 'https://a.example/x', 'https://a.example./x', 'http://a.example/'];
+      await tipline.load(urls.map((url) => indicatorRecord('URL', url)));
+      const { entry, changed } = await addEntry(tipline.db, 'a.example/x', 'URL', why, 'RED');
+      expect([entry.entry, changed]).toEqual(['a.example/x', 3]);
+      expect(await shown()).toEqual(['http://a.example/']);
+    });
+
     it('restores hidden indicators on removal, except those matched by another entry', async () => {
       await load();
       await addEntry(tipline.db, 'cdn.example', undefined, why, 'RED');

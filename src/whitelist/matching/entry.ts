@@ -1,6 +1,8 @@
 import { detectType } from '../../model/detect-type.ts';
 import { normalize } from '../../model/normalize.ts';
-import { withoutHostDot } from '../../model/normalize-url.ts';
+import { type NormalizeResult, RANGE } from '../../model/normalize-address.ts';
+import { normalizeEach } from '../../model/normalize-range.ts';
+import { hasScheme, withoutHostDot } from '../../model/normalize-url.ts';
 import { refang } from '../../model/refang.ts';
 import { readText, searchText } from '../../model/text.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../../model/vocabulary.ts';
@@ -65,10 +67,22 @@ function stringHost(text: string, types: readonly IndicatorType[]): Rules {
 /** Returns no rule for types that the rule of the host covers already. */
 function stringValue(type: IndicatorType, text: string): Rule[] {
   if (type === 'DOMAIN' || type === 'IPV4' || type === 'IPV6') return [];
+  if (type === 'URL')
+    return urlsOf(text).map((url) => ({ by: 'value', type, value: withoutHostDot(url) }) as const);
   const result = normalize(type, text);
-  if ('rejected' in result) return [];
-  const value = type === 'URL' ? withoutHostDot(result.normalized) : result.normalized;
-  return [{ by: 'value', type: result.type, value }];
+  return 'rejected' in result ? [] : [{ by: 'value', type: result.type, value: result.normalized }];
+}
+
+/** Returns the URLs that an entry states: without a scheme, those of http and https; none if it is no URL. */
+export function urlsOf(text: string): string[] {
+  const urls = normalizedOf(normalize('URL', text));
+  const plain = urls.length > 0 ? refang(text) : null;
+  if (plain === null || hasScheme(plain)) return urls;
+  return [...urls, ...normalizedOf(normalize('URL', `https://${plain}`))];
+}
+
+function normalizedOf(result: NormalizeResult): string[] {
+  return 'type' in result ? [result.normalized] : [];
 }
 
 function readHost(text: string, reach: Reach): Rules {
@@ -97,11 +111,11 @@ const OF_A_NETWORK: readonly IndicatorType[] = ['IPV4', 'IPV6', 'URL'];
 
 /**
  * Parses an entry that an operator typed, defanged or not:
- * - an address or a network: it, and URLs with such a host;
+ * - an address or a network, also as a netmask or a range that is one network: it, and URLs with such a host;
  * - `example.com`: the name and the names below, with URLs and e-mail addresses there; `*.example.com`: the
  *   names below alone; `=example.com`: the name alone, with its URLs and e-mail addresses;
  * - `/pattern/i`: every value that matches;
- * - an e-mail address, a URL, a hash, a CVE, an AS number, a Bitcoin address, a registry key: exactly that
+ * - an e-mail address, a URL (without a scheme, that of http and of https), a hash, a CVE, an AS number, a Bitcoin address, a registry key: exactly that
  *   value.
  *
  * A file name, a mutex and a user agent cannot be recognized by their form, and a name outside the public DNS
@@ -117,6 +131,8 @@ export function parseOperatorEntry(text: string, type?: IndicatorType): Result {
   if (plain.startsWith('=')) return readNameAlone(plain.slice(1));
   if (plain.startsWith('*.')) return readNames(plain);
   if (isNetworkText(plain)) return readAddresses(plain);
+  const range = readRange(plain);
+  if (range !== null) return range;
   const detected = detectType(plain);
   if (detected !== null) return isWildcardUrl(detected, plain) ? URL_WITH_WILDCARD : readAs(detected, plain);
   const name = readName(plain, 'itself and below');
@@ -137,9 +153,32 @@ function isWildcardUrl(type: IndicatorType, text: string): boolean {
 
 function readAs(type: IndicatorType, text: string): Result {
   if (type === 'DOMAIN') return readNames(text);
-  if (type === 'IPV4' || type === 'IPV6') return readAddresses(refang(text) ?? '');
+  if (type === 'IPV4' || type === 'IPV6') return readRange(text) ?? readAddresses(refang(text) ?? '');
   const result = normalize(type, text);
+  if (type === 'URL' && 'type' in result) return { kind: 'string', entry: urlEntry(text), types: [type] };
   return 'rejected' in result ? result : { kind: 'string', entry: result.normalized, types: [result.type] };
+}
+
+/** Returns a URL as it is normalized; of one without a scheme, what follows the scheme, with a port that http or https has by default. */
+function urlEntry(text: string): string {
+  const [first = '', ofHttps] = urlsOf(text);
+  if (ofHttps === undefined) return first;
+  const rests = [first, ofHttps].map((url) => url.slice(url.indexOf('://') + 3));
+  return rests.reduce((longest, rest) => (rest.length > longest.length ? rest : longest));
+}
+
+/** Reads a range of addresses, which is an entry if it is one network; null: it is none. */
+function readRange(text: string): Result | null {
+  const type = text.includes(':') ? 'IPV6' : 'IPV4';
+  const one = normalize(type, text);
+  if ('type' in one || one.rejected !== RANGE.rejected) return null;
+  const networks = normalizeEach(text, () => one);
+  const [first = one, ...more] = networks;
+  if (first === one) return { rejected: 'a range: write it as networks, such as 192.0.2.0/24' };
+  if ('rejected' in first) return first;
+  if (more.length === 0) return readAddresses(first.normalized);
+  const written = networks.flatMap(normalizedOf);
+  return { rejected: `a range of ${written.length} networks: add ${written.join(', ')}` };
 }
 
 function readAddresses(text: string): Result {

@@ -1,5 +1,5 @@
-import { blockOf } from '../../model/address-ranges.ts';
-import { normalizeIpv4, normalizeIpv6 } from '../../model/normalize-address.ts';
+import { blockOf, parseAddress } from '../../model/address-ranges.ts';
+import { isIpv4, normalizeIpv4, normalizeIpv6 } from '../../model/normalize-address.ts';
 
 export interface Network {
   /** The first address in 8 (IPv4) or 32 (IPv6) hexadecimal digits. */
@@ -28,7 +28,7 @@ const WIDEST = { 8: 8, 32: 16 } as const;
 const WIDEST_RESERVED = 3;
 
 /**
- * Parses a network in CIDR notation or a single address. Rejects a network with bits set behind its prefix:
+ * Parses a network in CIDR notation, of IPv4 also with a netmask, or a single address. Rejects a network with bits set behind its prefix:
  * MISP does not match such an IPv4 network either, and hiding the /24 around a single intended address is
  * worse than an error. Rejects a network so wide that it would hide a large part of the Internet.
  */
@@ -39,6 +39,12 @@ export function readNetwork(text: string): Network | { rejected: string } {
   const all = address.digits.length * 4;
   if (slash === -1) return { digits: address.digits, bits: all, text: `${address.text}/${all}` };
   const prefix = text.slice(slash + 1);
+  if (isIpv4(prefix) && !address.isMapped && all === 32) {
+    const length = lengthOfMask(prefix);
+    return length === null
+      ? { rejected: 'a netmask that is no prefix' }
+      : readNetwork(`${address.text}/${length}`);
+  }
   const bits = PREFIX.test(prefix) ? Number(prefix) - (address.isMapped ? MAPPED_BITS : 0) : -1;
   if (bits < 0 || bits > all) return { rejected: 'prefix length out of range' };
   if (bits < shortestPrefix(address.digits)) return { rejected: 'a network too wide' };
@@ -47,10 +53,17 @@ export function readNetwork(text: string): Network | { rejected: string } {
   return { digits: address.digits, bits, text: `${address.text}/${bits}` };
 }
 
-/** Returns whether a text is an address, alone or with a slash and a number, which may be out of range. */
+/** Returns whether a text is an address, alone or with a slash and a number or netmask, which may be out of range. */
 export function isNetworkText(text: string): boolean {
   const [address = '', prefix = '0', ...more] = text.split('/');
-  return more.length === 0 && /^\d+$/.test(prefix) && readAddress(address) !== null;
+  const isPrefix = /^\d+$/.test(prefix) || isIpv4(prefix);
+  return more.length === 0 && isPrefix && readAddress(address) !== null;
+}
+
+/** Returns the length of the prefix that a netmask stands for: it is ones, then zeros. null: it is none. */
+function lengthOfMask(mask: string): number | null {
+  const zeros = Math.log2(2 ** 32 - Number(parseAddress(mask)));
+  return Number.isInteger(zeros) ? 32 - zeros : null;
 }
 
 function readAddress(text: string): { digits: string; text: string; isMapped: boolean } | null {
