@@ -229,6 +229,7 @@ function unpack(packed: string, source: Source): LoadedIndicator {
   return {
     stored: null,
     pinned: null,
+    lastSource: null,
     scores: [],
     externalIds: new Set(externalIds),
     statements: new Map([[source.id, { source, ...statement }]]),

@@ -297,6 +297,7 @@ function unknownIndicator({ type, normalized, value }: IndicatorRecord): LoadedI
     value,
     pinned: null,
     statements: new Map(),
+    lastSource: null,
     scores: [],
     externalIds: new Set(),
     stored: null,

@@ -12,6 +12,7 @@ import type { AnalystRow, findAdditionalColumns, findSuppressingEntry } from './
 import type { readIndicator } from './indicators.app.schema.ts';
 import type { Indicator, IndicatorContext } from './indicators.schema.ts';
 import type { findContext, IndicatorRow } from './read/indicators.queries.ts';
+import { lastConfidence } from './state/recompute.ts';
 import type { LoadedIndicator } from './state/state.queries.ts';
 
 type ContextRow = NonNullable<Awaited<ReturnType<typeof findContext>>>;
@@ -165,16 +166,15 @@ function toSourceStatement({ source, records: _, ...stated }: SourceStatement): 
 /** Returns the origin of the confidence, by the rules of `effectiveConfidence`, with names. */
 function confidenceOriginOf(
   { enrichments }: Pick<Detail, 'enrichments'>,
-  { pinned, stored }: Pick<LoadedIndicator, 'pinned' | 'stored'>,
+  { pinned, ...last }: Pick<LoadedIndicator, 'pinned' | 'stored' | 'lastSource'>,
   statements: readonly SourceStatement[],
 ): Detail['confidenceOrigin'] {
   const judged = enrichments.filter(({ score, error }) => score !== null && error === null);
   const [best] = judged.sort((a, b) => (b.score ?? 0) - (a.score ?? 0));
-  // An indicator that no source states any more retains its confidence.
   const stated =
     statements.length > 0
       ? decidingStatement(statements)
-      : { confidence: stored?.confidence ?? 0, source: { name: 'last known source' } };
+      : { confidence: lastConfidence(last), source: { name: 'last known source' } };
   const free = best
     ? { unpinned: best.score ?? 0, unpinnedBy: 'provider' as const, unpinnedName: best.provider }
     : { unpinned: stated.confidence, unpinnedBy: 'source' as const, unpinnedName: stated.source.name };

@@ -93,6 +93,21 @@ onEveryEngine((engine) => {
     expect(data).toMatchObject({ expired: true, sources: [], confidenceOrigin: { unpinned: 50 } });
   });
 
+  it('returns to the default of the last source when the confidence of an indicator is unpinned that no source states', async () => {
+    const { id: indicator } = (await read('/app/indicators')).data[0];
+    const change = (action: string, body: object) =>
+      administrator.send('POST', `/app/indicators/${indicator}/${action}`, { reason: 'a test', ...body });
+    await change('pin', { confidence: 10 });
+    await administrator.send('POST', `/app/imports/${id}/undo`);
+    await vi.waitFor(async () => expect((await read(`/app/imports/${id}`)).data.undo).toBe('done'), 60_000);
+    const pinned = (await read(`/app/indicators/${indicator}`)).data;
+    expect(pinned).toMatchObject({ confidence: 10, confidenceOrigin: { pinned: 10, unpinned: 50 } });
+    const { before, after } = (await change('unpin', {})).json();
+    expect([before.confidence, after.confidence]).toEqual([10, 50]);
+    const unpinned = (await read(`/app/indicators/${indicator}`)).data;
+    expect(unpinned).toMatchObject({ confidence: 50, confidenceOrigin: { pinned: null, unpinned: 50 } });
+  });
+
   it('returns to the highest provider score when the confidence of an indicator is unpinned that no source states', async () => {
     const { id: indicator } = (await read('/app/indicators')).data[0];
     await tipline.db

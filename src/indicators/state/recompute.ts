@@ -29,15 +29,27 @@ export function recompute(known: LoadedIndicator, matcher: WhitelistMatcher, now
       whitelistedParts,
       ...resolve(type, [...statements.values()], scores, pinned),
     };
-  const { confidence, expiresAt } = stored;
+  const { expiresAt } = stored;
   return {
     ...stored,
-    confidence: effectiveConfidence({ pinned, scores, stated: confidence }),
+    confidence: effectiveConfidence({ pinned, scores, stated: lastConfidence(known) }),
     pinned,
     expiresAt: expiresAt && expiresAt < now ? expiresAt : now,
     suppressedBy,
     whitelistedParts,
   };
+}
+
+/**
+ * Returns the confidence of an indicator that no source states any more, pin and scores aside: that of its row or, if that
+ * is pinned, the default of its last source.
+ */
+export function lastConfidence({
+  stored,
+  lastSource,
+}: Pick<LoadedIndicator, 'stored' | 'lastSource'>): number {
+  const retained = stored?.confidence ?? 0;
+  return stored?.pinned == null ? retained : (lastSource?.defaults.confidence ?? retained);
 }
 
 /**

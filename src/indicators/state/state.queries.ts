@@ -9,7 +9,7 @@ import { markedRecords } from '../../model/source-record.ts';
 import type { ResolvedIndicator, SourceStatement, Statement } from '../../model/statement.ts';
 import { searchText } from '../../model/text.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
-import { loadSources } from '../../sources/store/sources.queries.ts';
+import { loadSources, type Source } from '../../sources/store/sources.queries.ts';
 import type { WhitelistHit } from '../../whitelist/matching/matcher.ts';
 import { SCORE_OF_NEW } from './scores.queries.ts';
 
@@ -22,6 +22,8 @@ export interface LoadedIndicator {
   pinned: number | null;
   /** By source id. */
   statements: Map<string, SourceStatement>;
+  /** The source of its row if no source states it any more. */
+  lastSource: Source | null;
   /** The score of each provider's latest successful response. */
   scores: number[];
   externalIds: Set<string>;
@@ -107,6 +109,7 @@ export async function loadIndicators(db: Db, ids: readonly string[]): Promise<Ma
   const known = new Map(rows.map((row) => [row.id, knownOf(row)]));
   if (known.size === 0) return known;
   await addStatements(db, new Map(rows.map(({ number, id }) => [number, known.get(id)])));
+  await addLastSources(db, known);
   await addScores(db, ids, known);
   await addExternalIds(db, ids, known);
   return known;
@@ -121,6 +124,7 @@ function knownOf(row: IndicatorRow): LoadedIndicator {
     value: row.value,
     pinned: row.pinned_confidence,
     statements: new Map(),
+    lastSource: null,
     scores: [],
     externalIds: new Set(),
     stored: {
@@ -162,6 +166,14 @@ async function addStatements(
     if (source)
       byNumber.get(row.indicator_number)?.statements.set(row.source_id, { source, ...statementOf(row) });
   }
+}
+
+async function addLastSources(db: Db, known: Known): Promise<void> {
+  const unstated = [...known.values()].filter(({ statements }) => statements.size === 0);
+  if (unstated.length === 0) return;
+  const sources = await loadSources(db, new Set(unstated.flatMap(({ stored }) => stored?.sourceId ?? [])));
+  for (const indicator of unstated)
+    indicator.lastSource = sources.get(indicator.stored?.sourceId ?? '') ?? null;
 }
 
 /** Returns the statement of a row, also of one that was stored as JSON, whose dates are text. */
