@@ -19,9 +19,6 @@ import {
   textOf,
 } from './record-fields.ts';
 
-/** A number below this (of at most 11 digits) is seconds since 1970, others are milliseconds: seconds reach it in the year 5138. */
-const FIRST_MILLISECONDS = 1e11;
-
 /**
  * Returns the indicators of one record, by an operator's map.
  * @throws {RecordRejected} if the record as a whole cannot be used
@@ -105,12 +102,20 @@ function dateAt(record: MappedRecord, path: string | undefined, name: string): D
 }
 
 function dateOfValue(value: unknown): Date | null {
-  if (typeof value === 'number' && value >= FIRST_MILLISECONDS)
-    return parseUnixSeconds(Math.floor(value / 1000));
-  if (typeof value === 'number') return parseUnixSeconds(Math.floor(value));
+  if (typeof value === 'number') return parseUnixSeconds(unixSecondsOf(value));
   if (typeof value !== 'string') return null;
-  if (/^\d{12,14}$/.test(value)) return dateOfValue(Number(value));
-  return parseDate(value) ?? parseUsDate(value) ?? parseUnixSeconds(value);
+  if (/^\d{1,15}$/.test(value)) return dateOfValue(Number(value));
+  return parseDate(value) ?? parseUsDate(value);
+}
+
+/**
+ * Returns the seconds since 1970 that a number of 9 to 11 digits states, or one of 13 or 15 in milliseconds. Null for any other, which may be a
+ * year, a day, or a day and a time (`20261231`, `202612312359`).
+ */
+function unixSecondsOf(number: number): number | null {
+  if (number >= 1e8 && number < 1e11) return Math.floor(number);
+  const isMilliseconds = (number >= 1e12 && number < 1e13) || number >= 1e14;
+  return isMilliseconds ? Math.floor(number / 1000) : null;
 }
 
 function confidenceOf(value: unknown): number | null {

@@ -177,6 +177,14 @@ describe('a mapped JSON file', () => {
     },
   );
 
+  it.each([2026, '2026', 20_261_231, '20261231', 202_612_312_359, '20261231235959', 0])(
+    'rejects %j as a date: it may be a year, a day, or a day and a time',
+    async (at) => {
+      const run = await runJson({ values, expiresAt: 'at' }, [{ ...record, at }]);
+      expect(shown(run)).toEqual(['date not readable: expiresAt']);
+    },
+  );
+
   it.each([
     ['$', [record]],
     ['$', { x: record }],
