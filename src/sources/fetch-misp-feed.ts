@@ -6,7 +6,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Fetches a MISP feed (MISP core format, "manifest"): `manifest.json` lists the events, each with the time of its last
- * change; only those that changed since the last run are fetched. A listed event that the server does not send, or that is no JSON, is
+ * change; only those that changed since the last run are fetched. A listed event that the server does not send, or that is no event, is
  * skipped, and requested again by the next run.
  * @throws {FeedRunError} also when the server refuses several events in a row
  */
@@ -50,9 +50,10 @@ async function fetchEvent(
 ): Promise<{ path: string } | { problem: string; isFailure: boolean }> {
   try {
     const { path } = fileOf(await downloadOne(context, url));
-    return (await isJson(path))
+    const problem = await problemOf(path);
+    return problem === null
       ? { path }
-      : { problem: 'an event in the manifest is not JSON', isFailure: false };
+      : { problem: `an event in the manifest is ${problem}`, isFailure: false };
   } catch (error) {
     if (!(error instanceof FeedRunError) || error.status === null || OF_ALL.includes(error.status))
       throw error;
@@ -69,15 +70,20 @@ async function fetchEvent(
 /** Statuses that concern the other events as well: the server wants other credentials, or fewer requests. */
 const OF_ALL: readonly number[] = [401, 429];
 
-/** Returns false for what is no JSON. Events that are too large to be parsed at once are checked by the importer. */
-async function isJson(path: string): Promise<boolean> {
-  if ((await sizeOf(path)) > MAX_PAGE_BYTES) return true;
+/** Returns why a file is no event; null: it is one. Events that are too large to be parsed at once are checked by the importer. */
+async function problemOf(path: string): Promise<string | null> {
+  if ((await sizeOf(path)) > MAX_PAGE_BYTES) return null;
   try {
-    await readJson(path);
-    return true;
+    return holdsEvents(await readJson(path)) ? null : 'another document';
   } catch {
-    return false;
+    return 'not JSON';
   }
+}
+
+/** Returns whether the importer reads a document as events. */
+function holdsEvents(json: unknown): boolean {
+  if (!isRecord(json)) return Array.isArray(json);
+  return isRecord(json.Event) || Object.hasOwn(json, 'info') || Array.isArray(json.response);
 }
 
 async function readManifest(path: string): Promise<Map<string, string>> {

@@ -1061,6 +1061,8 @@ onEveryEngine((engine) => {
       ['missing', { status: 404 }, 'an event in the manifest does not exist'],
       ['forbidden', { status: 403 }, 'an event in the manifest is answered with HTTP 403'],
       ['broken', { body: '{"Event": {"uuid"' }, 'an event in the manifest is not JSON'],
+      ['refused', { body: '{"message": "Not found"}' }, 'an event in the manifest is another document'],
+      ['null', { body: 'null' }, 'an event in the manifest is another document'],
     ] as const)('continues without a %s event, and requests it again', async (_, answer, reason) => {
       let there = false;
       feeds.server.answer(({ url }: Asked) => {
