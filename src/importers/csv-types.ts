@@ -4,7 +4,7 @@ import type { NormalizeResult } from '../model/normalize-address.ts';
 import { normalizeEach } from '../model/normalize-range.ts';
 import { INDICATOR_TYPES, type IndicatorType, isFileHash, type Severity } from '../model/vocabulary.ts';
 import type { CsvColumns, ValueColumn } from './csv-columns.ts';
-import { parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
+import { isNoDate, parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
 import type { IndicatorRecord } from './importer.ts';
 import { splitMarkings, tlpOfWord } from './markings.ts';
 import { fileOf, inFile } from './one-file.ts';
@@ -214,7 +214,7 @@ const UNIX_SECONDS = /^\d{9,10}$/;
 
 function dateCell(cells: string[], index: number, columns: CsvColumns): Date | null {
   const cell = cellOf(cells, index);
-  if (cell === null) return null;
+  if (cell === null || isNoDate(cell)) return null;
   const date =
     parseDate(cell) ?? parseUsDate(cell) ?? (UNIX_SECONDS.test(cell) ? parseUnixSeconds(cell) : null);
   if (date === null) throw new RecordRejected(`date not readable: ${printable(columns.names[index] ?? '')}`);

@@ -17,6 +17,13 @@ export function parseDate(text: string): Date | null {
   return instant && isWithinCalendar(instant) ? instant : null;
 }
 
+const NO_DATE = /^(?:0000-00-00|0001-01-01)(?:[T ]00:00(?::00(?:\.0{1,9})?)?(?:Z|\+00:00)?)?$/i;
+
+/** Returns whether a date states that there is none: the zero of MySQL, or the least date of .NET. */
+export function isNoDate(text: string): boolean {
+  return NO_DATE.test(text.trim());
+}
+
 /** Parses `5/28/2021`, month first, as spreadsheets in the United States write it; UTC. */
 export function parseUsDate(text: string): Date | null {
   const match = US.exec(text.trim());

@@ -4,7 +4,7 @@ import type { NormalizeResult } from '../model/normalize-address.ts';
 import { normalizeEach } from '../model/normalize-range.ts';
 import type { Severity } from '../model/vocabulary.ts';
 import { normalizeAs, normalizeNamed, SEVERITY_BY_WORD } from './csv-types.ts';
-import { parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
+import { isNoDate, parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
 import type { RecordResult } from './json-feed.ts';
 import type { JsonMap } from './maps.ts';
 import { splitMarkings, tlpOfWord } from './markings.ts';
@@ -95,7 +95,7 @@ function firstAt(record: MappedRecord, path: string): unknown {
 
 function dateAt(record: MappedRecord, path: string | undefined, name: string): Date | null {
   const value = path === undefined ? null : firstAt(record, path);
-  if (value === null || value === '') return null;
+  if (value === null || value === '' || (typeof value === 'string' && isNoDate(value))) return null;
   const date = dateOfValue(value);
   if (date === null) throw new RecordRejected(`date not readable: ${name}`);
   return date;

@@ -36,6 +36,15 @@ describe('a CSV row', () => {
     expect(rows).toMatchObject([{ firstSeen: new Date('2026-01-01') }, {}]);
   });
 
+  it.each(['0001-01-01T00:00:00', '0001-01-01', '0000-00-00 00:00:00', '0001-01-01T00:00:00.0000000Z'])(
+    'does not expire if its expiry is %s, by which programs state that there is none',
+    async (none) => {
+      expect(await recordsOf('ip,first_seen,expires', `192.0.2.1,${none},${none}`)).toMatchObject([
+        { kind: 'indicator', firstSeen: null, expiresAt: null },
+      ]);
+    },
+  );
+
   it.each([
     ['ip-dst|port', '1.2.3.4|443', ['IPV4 1.2.3.4']],
     ['ip-src|port', '2a00:1450::7|8080', ['IPV6 2a00:1450::7']],

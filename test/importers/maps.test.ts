@@ -185,6 +185,12 @@ describe('a mapped JSON file', () => {
     },
   );
 
+  it('has no expiry if it is the least date of a program', async () => {
+    const at = '0001-01-01T00:00:00Z';
+    const { records } = await runJson({ values, expiresAt: 'at' }, [{ ...record, at }]);
+    expect(records).toMatchObject([{ kind: 'indicator', expiresAt: null }]);
+  });
+
   it.each([
     ['$', [record]],
     ['$', { x: record }],
