@@ -1,6 +1,6 @@
 import { detectType } from '../model/detect-type.ts';
 import { ALLOWED_VALUE_COLUMNS, areDottedNames, type CsvColumns, readHeader } from './csv-columns.ts';
-import { splitFirstRow, splitLine } from './csv-rows.ts';
+import { splitFirstRow, splitLine, splitRows } from './csv-rows.ts';
 import { isTypeWord, normalizeNamed } from './csv-types.ts';
 import { parseDate } from './dates.ts';
 import { UnreadableInput } from './importer.ts';
@@ -21,12 +21,12 @@ const DELIMITER_LINE = /^"?sep=([^"#\w])"?$/i;
  * @throws {UnreadableInput} if no column can be identified as holding observables
  */
 export function readLayout(head: string): CsvLayout {
-  const { delimiter, cells, commented, before } = readFirstRow(head);
+  const { delimiter, cells, rest, commented, before } = readFirstRow(head);
   const header = readHeader(cells);
   // A row of data may hold a word that is also a name (`domain` in a column of types).
   if (header !== null && hasNoValue(cells)) return { delimiter, columns: header, skippedRows: before + 1 };
   const columns = commented === null ? null : readHeader(commented);
-  return { delimiter, columns: columns ?? columnsOfData(cells), skippedRows: before };
+  return { delimiter, columns: columns ?? columnsOfData(cells, rest, delimiter), skippedRows: before };
 }
 
 function hasNoValue(cells: string[]): boolean {
@@ -39,6 +39,8 @@ function hasNoValue(cells: string[]): boolean {
 export interface FirstRow {
   delimiter: string;
   cells: string[];
+  /** The text from the row on. */
+  rest: string;
   /** The names in the last comment before the row, where abuse.ch writes them. */
   commented: string[] | null;
   /** 1 if the line before states the delimiter, which is no row; else 0. */
@@ -68,24 +70,31 @@ export function readFirstRow(head: string, delimiter?: string): FirstRow {
   return {
     delimiter: divider,
     cells,
+    rest,
     commented: isHeader ? names : null,
     before: stated === undefined ? 0 : 1,
   };
 }
 
+/** The number of rows that decide which columns hold observables. */
+const JUDGED_ROWS = 100;
+
 /**
  * Returns the columns of a file without names: the only one whose values have a recognizable form, or the
- * only one whose values have the type that another column names.
+ * one whose values have the type that another column names. The first row alone does not decide: its value may be unreadable, or its tags
+ * absent.
  */
-function columnsOfData(cells: string[]): CsvColumns {
-  const fit = hasNoValue(cells) ? null : fittingColumns(cells);
+function columnsOfData(cells: string[], rest: string, delimiter: string): CsvColumns {
+  const others = splitRows(rest, delimiter, JUDGED_ROWS).filter((row) => row.length === cells.length);
+  const rows = others.length > 0 ? others : [cells];
+  const fit = hasNoValue(cells) ? null : fittingColumns(rows);
   if (fit === null) {
     const found = cells.slice(0, 20).map(printable).join(', ');
     throw new UnreadableInput(
       `no usable column names; found: ${found}; one of these is needed: ${ALLOWED_VALUE_COLUMNS}`,
     );
   }
-  const dates = indexesOf(cells, (cell) => parseDate(cell) !== null);
+  const dates = columnsOf(rows, (cell) => parseDate(cell) !== null);
   return {
     values: [{ index: fit.value, name: `column ${fit.value + 1}`, type: null, hasTypeColumn: true }],
     type: fit.type,
@@ -96,20 +105,44 @@ function columnsOfData(cells: string[]): CsvColumns {
     severity: -1,
     tlp: -1,
     forDetection: -1,
-    tagLists: indexesOf(cells, (cell) => cell.startsWith('#')),
+    tagLists: columnsOf(rows, (cell) => cell.startsWith('#')),
     tagWords: [],
     names: cells.map((_, index) => `column ${index + 1}`),
   };
 }
 
-function fittingColumns(cells: string[]): { value: number; type: number } | null {
-  const [type, ...otherTypes] = indexesOf(cells, isTypeWord);
+function fittingColumns(rows: string[][]): { value: number; type: number } | null {
+  const [type, ...otherTypes] = mostly(rows, isTypeWord);
   if (type !== undefined && otherTypes.length === 0) {
-    const [value, ...more] = indexesOf(cells, (cell) => isNamed(cells[type] ?? '', cell));
-    if (value !== undefined && more.length === 0) return { value, type };
+    const named = countBy(rows, (cell, row) => isNamed(row[type] ?? '', cell));
+    const most = Math.max(...named);
+    // A column of links has URLs, too, also where the type is another one.
+    const value = named.indexOf(most);
+    const isOnly = named.lastIndexOf(most) === value && most * 2 >= rows.length;
+    return isOnly ? { value, type } : null;
   }
-  const [value, ...more] = indexesOf(cells, (cell) => detectType(cell) !== null);
-  return value !== undefined && more.length === 0 && !isFeedIndex(cells) ? { value, type: -1 } : null;
+  const [value, ...more] = mostly(rows, (cell) => detectType(cell) !== null);
+  return value !== undefined && more.length === 0 && !rows.every(isFeedIndex) ? { value, type: -1 } : null;
+}
+
+type Fits = (cell: string, row: string[]) => boolean;
+
+/** Returns the number of rows of which the cell fits, for each column. */
+function countBy(rows: string[][], fits: Fits): number[] {
+  return (rows[0] ?? []).map((_, column) => rows.filter((row) => fits(row[column] ?? '', row)).length);
+}
+
+/** Returns the columns of which at least half of the cells fit. */
+function mostly(rows: string[][], fits: Fits): number[] {
+  return countBy(rows, fits).flatMap((count, column) => (count * 2 >= rows.length ? [column] : []));
+}
+
+/** Returns the columns of which all cells fit that are not empty, and some are not. */
+function columnsOf(rows: string[][], fits: Fits): number[] {
+  const filled = countBy(rows, (cell) => cell !== '');
+  return countBy(rows, (cell, row) => cell !== '' && fits(cell, row)).flatMap((count, column) =>
+    count > 0 && count === filled[column] ? [column] : [],
+  );
 }
 
 function isNamed(word: string, cell: string): boolean {
@@ -122,10 +155,6 @@ function isNamed(word: string, cell: string): boolean {
  */
 function isFeedIndex(cells: string[]): boolean {
   return cells.length === 2 && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(cells[1] ?? '');
-}
-
-function indexesOf(cells: string[], fits: (cell: string) => boolean): number[] {
-  return cells.flatMap((cell, index) => (fits(cell) ? [index] : []));
 }
 
 /** Returns the one of comma, semicolon and tab that splits the first row into most cells; a comma if none does. */

@@ -223,6 +223,20 @@ export function splitFirstRow(text: string, delimiter: string): string[] {
     : row.cells;
 }
 
+/** Returns the first rows that are whole and readable. The last line of the text may be cut. */
+export function splitRows(text: string, delimiter: string, most: number): string[][] {
+  const rows: string[][] = [];
+  try {
+    for (const { cells, problem } of new CsvSplitter(delimiter).push(text)) {
+      if (problem === null) rows.push(cells);
+      if (rows.length === most) break;
+    }
+  } catch (error) {
+    if (!(error instanceof UnreadableInput)) throw error;
+  }
+  return rows;
+}
+
 /** Returns the first row that is not empty; null: there is none, or it does not end. */
 function firstRow(text: string, delimiter: string): CsvRow | null {
   const splitter = new CsvSplitter(delimiter);

@@ -358,6 +358,24 @@ describe('a CSV file', () => {
     });
   });
 
+  it.each([
+    ['a URL, as is its link, and no tag', '2026-01-02,a,url,http://192.0.2.1/x,,https://x.com/a/1'],
+    ['a value that is not of its type', '2026-01-02,a,domain,not a domain,#a,https://x.com/a/1'],
+  ])('without a header is read by its first rows, of which the first has %s', async (_, first) => {
+    const records = await recordsOf(
+      first,
+      '2026-01-03,b,ip,192.0.2.2,#b,https://x.com/a/2',
+      '2026-01-04,b,url,http://192.0.2.3/,#b #c,https://x.com/a/3',
+      '',
+    );
+    const [one, ...others] = records;
+    expect(one).not.toMatchObject({ value: expect.stringContaining('x.com') });
+    expect(others).toMatchObject([
+      { value: '192.0.2.2', tags: ['b'], firstSeen: new Date('2026-01-03') },
+      { value: 'http://192.0.2.3/', tags: ['b', 'c'], firstSeen: new Date('2026-01-04') },
+    ]);
+  });
+
   it('without a header is read by the only column with a recognizable format', async () => {
     expect(await valuesOf('192.0.2.1\t10', '192.0.2.2\t3')).toEqual(['IPV4 192.0.2.1', 'IPV4 192.0.2.2']);
   });
