@@ -121,9 +121,12 @@ function sniIs(domain: string, isAlone: boolean): string[] {
   ];
 }
 
-/** Returns the end of an expression for a host: the header has a port where the server is not on the scheme's own. */
-function hostWithPort(host: string): string {
-  return `${expression(host)}(?:\\x3a\\d*)?\\z`;
+/**
+ * Returns the end of an expression for a host: clients send a dot at its end as they got it, and the header has a port where the server
+ * is not on the scheme's own.
+ */
+function hostWithPort(host: string, port = '(?:\\x3a\\d*)?'): string {
+  return `${expression(host)}\\.?${port}\\z`;
 }
 
 /** Escapes a host for an expression: a name, or an IPv6 address in brackets. Rules take colons and brackets as hex. */
@@ -141,10 +144,12 @@ function urlRules(row: ExportIndicator): string[] {
   const request = ruleRequest(row.value);
   if (request === null) return [];
   const services = request.secure ? ['service:http,http2'] : [];
-  const host = request.hasPort
-    ? `http_header:field host; ${equals(request.host, ',nocase')}`
-    : `http_header:field host; content:${pattern(request.host)},nocase; pcre:"/^${hostWithPort(request.host)}/i"`;
-  const conditions = [TO_SERVER, ...services, host, targetIs(request), TARGET];
+  const port = request.port === null ? undefined : `\\x3a${request.port}`;
+  const host = `content:${pattern(request.host)},nocase; pcre:"/^${hostWithPort(request.host, port)}/i"`;
+  const conditions = [
+    ...[TO_SERVER, ...services, `http_header:field host; ${host}`],
+    ...[targetIs(request), TARGET],
+  ];
   return [ruleLine(header('http'), conditions, aboutIndicator(row, 0))];
 }
 

@@ -18,18 +18,20 @@ const MAX_DEPTH = 4;
 /** The sets may have millions of entries: the memory is a limit, the hash size is the most that Suricata 8 allows by default. */
 const SET_SIZE = 'memcap 2gb,hashsize 65536';
 
-/** Where names occur. */
+/** Where names occur, and what may follow a name there: clients send a dot at the end of a host as they got it. */
 const NAME_BUFFERS = [
-  { protocol: 'dns', buffer: 'dns.query; to_lowercase', where: 'in DNS query', conditions: [] },
+  { protocol: 'dns', buffer: 'dns.query; to_lowercase', end: '', where: 'in DNS query', conditions: [] },
   {
     protocol: 'tls',
     buffer: 'tls.sni; to_lowercase',
+    end: '',
     where: 'in TLS SNI',
     conditions: ['flow:established,to_server'],
   },
   {
     protocol: 'http',
     buffer: 'http.host; to_lowercase',
+    end: '\\.?',
     where: 'in HTTP host',
     conditions: ['flow:established,to_server'],
   },
@@ -209,9 +211,11 @@ function inSet({ name, type, file, isPlain }: SetOfValues): string {
  * keeps a name with fewer labels, which the expression does not change, from being in the set.
  */
 function nameRules(names: SetOfValues): string[] {
-  return NAME_BUFFERS.flatMap(({ protocol, buffer, where, conditions }, place) =>
+  return NAME_BUFFERS.flatMap(({ protocol, buffer, end, where, conditions }, place) =>
     Array.from({ length: MAX_DEPTH + 1 }, (_, depth) => {
-      const parent = depth === 0 ? '' : `dotprefix; pcrexform:"^(?:\\.[^.]+){${depth}}\\.(.+)$"; `;
+      const labels = depth === 0 ? '' : `(?:\\.[^.]+){${depth}}\\.`;
+      const transform = `pcrexform:"^${labels}(.+?)${end}$"; `;
+      const parent = depth === 0 ? (end === '' ? '' : transform) : `dotprefix; ${transform}`;
       return rule(`alert ${protocol} $HOME_NET any -> any any`, `domain in a list, ${where}`, [
         ...conditions,
         `${buffer}; ${parent}${inSet(names)}`,

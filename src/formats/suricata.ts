@@ -12,6 +12,11 @@ const TARGET = 'target:src_ip';
  * transform.
  */
 const LOWER_HOST = 'http.host; to_lowercase';
+/**
+ * The end of a host after the content before it: clients send a dot at the end of a name as they got it. A transform that removes it
+ * would make a buffer of its own for each rule.
+ */
+const HOST_END = 'pcre:"/^\\.?$/R"';
 
 const SURICATA: RuleLanguage = {
   engine: 'Suricata 7 and newer',
@@ -63,21 +68,20 @@ function header(protocol: string): string {
 }
 
 function domainRules(row: ExportIndicator): string[] {
-  const name = nameIs(row);
   return [
     ruleLine(
       header('dns'),
-      [`dns.query; ${name('nocase; ')}`, TARGET],
+      [`dns.query; ${nameIs(row, ANY_CASE)}`, TARGET],
       aboutIndicator(row, 0, 'in DNS query'),
     ),
     ruleLine(
       header('tls'),
-      [TO_SERVER, `tls.sni; ${name('nocase; ')}`, TARGET],
+      [TO_SERVER, `tls.sni; ${nameIs(row, ANY_CASE)}`, TARGET],
       aboutIndicator(row, 1, 'in TLS SNI'),
     ),
     ruleLine(
       header('http'),
-      [TO_SERVER, `${LOWER_HOST}; ${name('')}`, TARGET],
+      [TO_SERVER, `${LOWER_HOST}; ${nameIs(row, IN_HOST)}`, TARGET],
       aboutIndicator(row, 2, 'in HTTP host'),
     ),
   ];
@@ -86,20 +90,30 @@ function domainRules(row: ExportIndicator): string[] {
 /** The maximum length of the exceptions of a rule; Suricata reads lines of up to 8,192 characters. */
 const MAX_EXCEPTIONS = 6_000;
 
+/** How a buffer has a name. */
+interface NameForm {
+  modifier: string;
+  /** The end of the buffer after the name. */
+  end: string;
+  /** What may follow a name. */
+  ends: readonly string[];
+}
+
+const ANY_CASE: NameForm = { modifier: '; nocase', end: 'endswith', ends: [''] };
+const IN_HOST: NameForm = { modifier: '', end: HOST_END, ends: ['', '.'] };
+
 /**
  * Matches a name and the names below it, unless those belong to others; an excepted name includes those below it. With too many
  * exceptions the name is matched alone.
  */
-function nameIs(row: ExportIndicator): (nocase: string) => string {
+function nameIs(row: ExportIndicator, { modifier, end, ends }: NameForm): string {
   const { value } = row;
-  const exceptions = exceptionsBelow(row)?.map(({ name }) => `content:!${pattern(`.${name}`)}`);
+  const exceptions = exceptionsBelow(row)?.flatMap(({ name }) =>
+    ends.map((last) => `content:!${pattern(`.${name}${last}`)}${modifier}; endswith`),
+  );
   if (exceptions === undefined || exceptions.join().length > MAX_EXCEPTIONS)
-    return (nocase) => `content:${pattern(value)}; ${nocase}bsize:${value.length}`;
-  return (nocase) =>
-    [
-      `dotprefix; content:${pattern(`.${value}`)}; ${nocase}endswith`,
-      ...exceptions.map((exception) => `${exception}; ${nocase}endswith`),
-    ].join('; ');
+    return `content:${pattern(value)}${modifier}; startswith; ${end}`;
+  return ['dotprefix', `content:${pattern(`.${value}`)}${modifier}`, end, ...exceptions].join('; ');
 }
 
 /**
@@ -115,9 +129,9 @@ function urlRules(row: ExportIndicator): string[] {
 }
 
 /** http.host is without the port, http.host.raw with it. */
-function hostIs({ host, hasPort }: RuleRequest): string {
-  if (hasPort) return `http.host.raw; content:${pattern(host)}; nocase; bsize:${host.length}`;
-  return `${LOWER_HOST}; content:${pattern(host)}; bsize:${host.length}`;
+function hostIs({ host, port }: RuleRequest): string {
+  const name = `${LOWER_HOST}; content:${pattern(host)}; startswith; ${HOST_END}`;
+  return port === null ? name : `${name}; http.host.raw; content:${pattern(`:${port}`)}; endswith`;
 }
 
 /**

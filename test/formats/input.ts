@@ -138,6 +138,8 @@ function hostileValues(): [IndicatorType, string][] {
     ['URL', 'http://user:pa%3Bss@auth.example/x'],
     ['URL', 'http://[2001:db8::5]:8080/six'],
     ['URL', 'http://203.0.113.9/'],
+    ['URL', 'http://rooted.example./x'],
+    ['URL', 'http://rooted.example.:8080/x'],
     ['URL', 'ftp://files.example/x.exe'],
     ['URL', 'https://only.example/'],
     ['EMAIL', "o'brien+x#y@evil.example"],

@@ -112,6 +112,8 @@ function domainAttempts(
     tls(name, sidOf(number, 1), fires),
     http(name, '/', sidOf(number, 2), fires),
     http(`${name}:8080`, '/', sidOf(number, 2), fires),
+    http(`${name}.`, '/', sidOf(number, 2), fires),
+    http(`${name}.:8080`, '/', sidOf(number, 2), fires),
   ];
   const overTcp = {
     ...dns(value, sidOf(number, 0), true),
@@ -123,24 +125,33 @@ function domainAttempts(
 function urlAttempts({ value, number }: ExportIndicator): Attempt[] {
   const request = ruleRequest(value);
   if (request === null) return [];
-  const { host, target, hasPort, isNormal } = request;
+  const { host: name, port, target, isNormal } = request;
+  const host = port === null ? name : `${name}:${port}`;
   const sid = sidOf(number, 0);
   const isShort = target.length < 1500;
-  const toProxy = isNormal && isShort && !hasPort ? [http(host, `http://${host}${target}`, sid, true)] : [];
+  const toProxy =
+    isNormal && isShort && port === null ? [http(host, `http://${host}${target}`, sid, true)] : [];
+  const isName = !name.startsWith('[');
+  const withEnd = (end: string) => `${name}${end}${host.slice(name.length)}`;
   const misses: [string, string][] = [
     [host, `${target}x`],
     [host, `/x${target}`],
     [host, '/other'],
     [`www.${host}`, target],
     [`x${host}`, target],
+    ...(isName ? ['x', '.x', '..'] : []).map((end): [string, string] => [withEnd(end), target]),
     ['benign.test', target],
-    ...(hasPort ? [[host.replace(/:\d+$/, ''), target] satisfies [string, string]] : []),
+    ...(port === null ? [] : [name, `${name}:1${port}`, `${name}:${port}1`]).map(
+      (other): [string, string] => [other, target],
+    ),
   ];
   return [
     http(host, target, sid, true),
     http(host.toUpperCase(), target, sid, true),
+    // A client sends the dot at the end of a name as it got it.
+    ...(isName ? [http(withEnd('.'), target, sid, true)] : []),
     // The server may be on any port, of which the URL says nothing.
-    ...(hasPort ? [] : [http(`${host}:8000`, target, sid, true)]),
+    ...(port !== null ? [] : [http(`${host}:8000`, target, sid, true)]),
     ...toProxy,
     ...misses
       .filter(([, other]) => other !== target || target !== '/other')

@@ -54,12 +54,14 @@ describe('snort', () => {
         'pcre:"/^.{4}(?:..)?\\x00\\x01.{6}\\x02co\\x02uk\\x00/si"; ',
     );
     expect(text).toContain('pcre:"/\\G\\x00\\x05co\\.uk/Rsi"; ');
-    expect(text).toContain('pcre:"/^co\\.uk(?:\\x3a\\d*)?\\z/i"; ');
+    expect(text).toContain('pcre:"/^co\\.uk\\.?(?:\\x3a\\d*)?\\z/i"; ');
   });
 
   it('matches the host and the complete raw target of a URL', async () => {
     const text = await rulesFor('URL', 'http://evil.example:8080/a%7Eb?c');
-    expect(text).toContain('http_header:field host; content:"evil.example|3A|8080",nocase; bufferlen:17; ');
+    expect(text).toContain(
+      'http_header:field host; content:"evil.example",nocase; pcre:"/^evil\\.example\\.?\\x3a8080\\z/i"; ',
+    );
     expect(text).toContain('http_raw_uri; content:"/a%7Eb?c"; bufferlen:8; ');
   });
 

@@ -16,19 +16,19 @@ describe('suricata', () => {
     const text = await rulesFor('DOMAIN', 'evil.example');
     expect(text).toContain('dns.query; dotprefix; content:".evil.example"; nocase; endswith;');
     expect(text).toContain('tls.sni; dotprefix; content:".evil.example"; nocase; endswith;');
-    expect(text).toContain('http.host; to_lowercase; dotprefix; content:".evil.example"; endswith;');
+    expect(text).toContain('http.host; to_lowercase; dotprefix; content:".evil.example"; pcre:"/^\\.?$/R";');
   });
 
   it('matches only the public suffix itself in DNS, TLS and HTTP', async () => {
     const text = await rulesFor('DOMAIN', 'co.uk');
-    expect(text).toContain('dns.query; content:"co.uk"; nocase; bsize:5;');
-    expect(text).toContain('tls.sni; content:"co.uk"; nocase; bsize:5;');
-    expect(text).toContain('http.host; to_lowercase; content:"co.uk"; bsize:5;');
+    expect(text).toContain('dns.query; content:"co.uk"; nocase; startswith; endswith;');
+    expect(text).toContain('tls.sni; content:"co.uk"; nocase; startswith; endswith;');
+    expect(text).toContain('http.host; to_lowercase; content:"co.uk"; startswith; pcre:"/^\\.?$/R";');
   });
 
   it('matches the host and the complete raw target of a URL', async () => {
     const text = await rulesFor('URL', 'http://evil.example/a%7Eb?c');
-    expect(text).toContain('http.host; to_lowercase; content:"evil.example"; bsize:12; ');
+    expect(text).toContain('http.host; to_lowercase; content:"evil.example"; startswith; pcre:"/^\\.?$/R"; ');
     expect(text).toContain('http.uri.raw; content:"/a%7Eb?c"; bsize:8; ');
   });
 
@@ -38,9 +38,15 @@ describe('suricata', () => {
     );
   });
 
+  it('matches a host with and without a dot at its end', async () => {
+    const rules = ['http://evil.example/a', 'http://evil.example./a'].map((url) => rulesFor('URL', url));
+    const [relative, rooted] = await Promise.all(rules);
+    expect(rooted?.replaceAll('evil.example./a', 'evil.example/a')).toBe(relative);
+  });
+
   it('matches a non-default port', async () => {
     expect(await rulesFor('URL', 'http://[2001:db8::5]:8080/six')).toContain(
-      'http.host.raw; content:"[2001|3A|db8|3A 3A|5]|3A|8080"; nocase; bsize:18; ',
+      'content:"[2001|3A|db8|3A 3A|5]"; startswith; pcre:"/^\\.?$/R"; http.host.raw; content:"|3A|8080"; endswith; ',
     );
   });
 

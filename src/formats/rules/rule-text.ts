@@ -142,9 +142,10 @@ export function exactParts(text: string): ExactParts {
 export interface RuleRequest {
   /** Whether it is https rather than http; a WebSocket connection begins as one or the other. */
   secure: boolean;
-  /** The Host header: lower case, with the port where it is not the scheme's own. */
+  /** The name or address in the Host header: lower case, without a dot at the end, which clients send as they got it. */
   host: string;
-  hasPort: boolean;
+  /** null: the scheme's own. */
+  port: number | null;
   /** Path and query, exactly as they are sent in origin-form (RFC 9112 §3.2.1). */
   target: string;
   /**
@@ -173,8 +174,8 @@ export function ruleRequest(url: string): RuleRequest | null {
   const target = path + query;
   return {
     secure,
-    host: port === null ? host : `${host}:${port}`,
-    hasPort: port !== null,
+    host: host.endsWith('.') ? host.slice(0, -1) : host,
+    port,
     target,
     isNormal: !CHANGED_BY_NORMALIZING.test(target),
   };
