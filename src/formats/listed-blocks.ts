@@ -1,4 +1,4 @@
-import { blocksOf, rangeOf, withoutParts } from '../model/address-ranges.ts';
+import { blocksOf, isBlock, prefixLength, rangeOf, withoutParts } from '../model/address-ranges.ts';
 import type { ExportIndicator } from './format.ts';
 import type { Skipped } from './skipped.ts';
 
@@ -13,4 +13,20 @@ export function listedBlocks(
   if (whitelistedParts.length === 0) return [value];
   skipped.addParts(whitelistedParts.length);
   return withoutParts(rangeOf(value), whitelistedParts.map(rangeOf)).flatMap((rest) => blocksOf(rest));
+}
+
+/** Returns addresses and CIDR blocks of one family, those with the most addresses first. */
+export function widestFirst(blocks: readonly string[]): string[] {
+  const lengthOf = (block: string) => (isBlock(block) ? prefixLength(block) : Number.POSITIVE_INFINITY);
+  return blocks
+    .map((block) => ({ block, length: lengthOf(block) }))
+    .sort((a, b) => (a.length === b.length ? 0 : a.length - b.length))
+    .map(({ block }) => block);
+}
+
+/** Returns the widest ones of these blocks, so many of them, in their order. */
+export function widestOf(blocks: readonly string[], count: number): readonly string[] {
+  if (blocks.length <= count) return blocks;
+  const chosen = new Set(widestFirst(blocks).slice(0, Math.max(0, count)));
+  return blocks.filter((block) => chosen.has(block));
 }

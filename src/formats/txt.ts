@@ -1,6 +1,6 @@
 import { isBlock } from '../model/address-ranges.ts';
 import type { CopiedRows } from '../model/copied-rows.ts';
-import { addressCollapser } from './collapse-addresses.ts';
+import { addressCollapser, type PartsLimit, UNLIMITED } from './collapse-addresses.ts';
 import { BACKSLASH, copiedRows, LF, type PlainRow, placeOf, TAB } from './copied-rows.ts';
 import {
   type ExportFormat,
@@ -11,7 +11,7 @@ import {
   TXT_STYLES,
 } from './format.ts';
 import { createLineDeduplicator } from './line-deduplicator.ts';
-import { listedBlocks } from './listed-blocks.ts';
+import { listedBlocks, widestFirst, widestOf } from './listed-blocks.ts';
 import type { Skipped } from './skipped.ts';
 import { LIST_STYLES } from './txt-styles.ts';
 
@@ -64,14 +64,20 @@ export const txt: FormatEntry = {
 function notCollapsed() {
   let leftOut = 0;
   return {
-    fits: (value: string, whitelistedParts: readonly string[], room: number) =>
-      listedBlocks({ value, whitelistedParts }, { addParts: () => {} }).length <= room,
-    add: (value: string, whitelistedParts: readonly string[] = []) =>
-      listedBlocks({ value, whitelistedParts }, { addParts: (count) => (leftOut += count) }),
+    add(value: string, whitelistedParts: readonly string[] = [], limit: PartsLimit = UNLIMITED) {
+      const blocks = listedBlocks({ value, whitelistedParts }, NOT_COUNTED);
+      const listed = widestOf(blocks, whitelistedParts.length === 0 ? blocks.length : limit.room);
+      if (listed.length < blocks.length) limit.onCut();
+      if (listed.length > 0) leftOut += whitelistedParts.length;
+      return [...listed];
+    },
+    hasPending: () => false,
     end: (): string[] => [],
     leftOut: () => leftOut,
   };
 }
+
+const NOT_COUNTED = { addParts: () => {} };
 
 /**
  * Returns a writer that takes rows in the format's order, one after the other.
@@ -89,14 +95,27 @@ function listWriter(options: ListOptions, rows: number, skipped: Skipped) {
   let rowsToCome = rows;
   /** How many lines a network of several may have: it must not displace later rows, which may have a higher confidence. */
   const roomForParts = () => room - rowsToCome;
+  const onCut = () => skipped.add('limit');
+  /** Of a network with more lines than that, returns those of its widest blocks. */
+  const fitting = (row: ExportIndicator, all: readonly string[]): readonly string[] => {
+    if (!isAddress(row) || all.length <= Math.max(1, roomForParts())) return all;
+    onCut();
+    const chosen = new Set<string>();
+    for (const value of widestFirst(listedBlocks(row, NOT_COUNTED))) {
+      const block = lines({ ...row, value, whitelistedParts: [] }, options, skipped);
+      if ('skipped' in block || chosen.size + block.length > roomForParts()) continue;
+      for (const line of block) chosen.add(line);
+    }
+    return all.filter((line) => chosen.has(line));
+  };
   /** Joined networks may be wider than a line can have, and then need more lines than there are indicators. */
   const withinLimit = (all: string[]) => {
     const listed = rejectsRepeated && !collapse ? all.filter(isFirst) : all;
     if (listed.length > room && !isCut) skipped.add('limit');
     isCut ||= listed.length > room;
-    const fitting = listed.slice(0, room);
-    room -= fitting.length;
-    return blockLines ? fitting.flatMap(linesOfBlock) : fitting;
+    const within = listed.slice(0, room);
+    room -= within.length;
+    return blockLines ? within.flatMap(linesOfBlock) : within;
   };
   let lastBlock: string | null = null;
   const linesOfBlock = (block: string) => {
@@ -110,13 +129,15 @@ function listWriter(options: ListOptions, rows: number, skipped: Skipped) {
   let hasNetworks = false;
   const linesOf = (row: ExportIndicator) => {
     const { parts } = skipped;
-    const written = lines(row, options, skipped);
-    if ('skipped' in written) {
-      skipped.add(written.skipped);
+    const all = lines(row, options, skipped);
+    if ('skipped' in all) {
+      skipped.add(all.skipped);
       return [];
     }
+    const written = fitting(row, all);
+    if (written.length === 0) skipped.parts = parts;
     // Only URLs, and only in firewalls' notations, lose a part that distinguishes them.
-    let others = row.type === 'URL' && style !== 'plain' ? written.filter(isFirst) : written;
+    let others = row.type === 'URL' && style !== 'plain' ? written.filter(isFirst) : [...written];
     hasNetworks ||= isAddress(row) && isBlock(row.value);
     // Keys are unique.
     if (style === 'wazuh' && hasNetworks && isAddress(row))
@@ -130,7 +151,7 @@ function listWriter(options: ListOptions, rows: number, skipped: Skipped) {
     if (row.type === 'DOMAIN' && hasParts)
       others = others.filter((line, index) => index === 0 || isFirst(line));
     // A name that is listed with the names below it needs both lines.
-    if (others.length > (others.length > 1 && (isAddress(row) || hasParts) ? roomForParts() : room)) {
+    if (others.length > (others.length > 1 && hasParts ? roomForParts() : room)) {
       skipped.add('limit');
       skipped.parts = parts;
       return [];
@@ -141,6 +162,7 @@ function listWriter(options: ListOptions, rows: number, skipped: Skipped) {
   return {
     /** Returns whether more addresses may follow, or some are still to be written. */
     isBetweenAddresses: () => isBetweenAddresses,
+    hasPending: collapser.hasPending,
     addressLines(address: string): string {
       rowsToCome -= 1;
       return text(withinLimit(collapser.add(address)));
@@ -151,15 +173,7 @@ function listWriter(options: ListOptions, rows: number, skipped: Skipped) {
       isBetweenAddresses = isAddress(row);
       if (isBetweenAddresses && networks) {
         const { value, whitelistedParts } = row;
-        if (
-          maxLines !== null &&
-          whitelistedParts.length > 0 &&
-          !collapser.fits(value, whitelistedParts, roomForParts())
-        ) {
-          skipped.add('limit');
-          return '';
-        }
-        const listed = collapser.add(value, whitelistedParts);
+        const listed = collapser.add(value, whitelistedParts, { room: roomForParts(), onCut });
         skipped.parts = collapser.leftOut();
         return text(withinLimit(listed));
       }
@@ -182,11 +196,15 @@ async function* plainFromCopy(
 }
 
 /** Copies a value unchanged, once the addresses are written. */
-function valueFromCopy({ isBetweenAddresses, addressLines }: ReturnType<typeof listWriter>): PlainRow {
+function valueFromCopy({
+  isBetweenAddresses,
+  hasPending,
+  addressLines,
+}: ReturnType<typeof listWriter>): PlainRow {
   return (source, from, target, to) => {
     let [i, o] = [placeOf(TAB, source, from) + 1, to];
     if (isBetweenAddresses()) {
-      if (source[from] !== LETTER_I) return -1;
+      if (source[from] !== LETTER_I || hasPending()) return -1;
       const end = placeOf(TAB, source, i);
       // Of a network, parts may be left out.
       if (source[end + 1] !== LF) return -1;

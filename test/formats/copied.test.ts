@@ -112,6 +112,18 @@ it('COPY output of a long run of addresses aggregates as the writer does', async
   expect(asked).toEqual([]);
 });
 
+it('COPY output of an address after a network that is listed in part has all of its blocks', async () => {
+  const whitelistedParts = Array.from({ length: 2000 }, (_, i) => `10.0.${(i * 2) >> 8}.${(i * 2) & 255}`);
+  const rows = [
+    exportIndicator(1, 'IPV4', '10.0.0.0/16', { whitelistedParts }),
+    exportIndicator(2, 'IPV4', '10.255.0.1'),
+  ];
+  const format = txtFormat({ list: { ...DEFAULT_OPTIONS.list, maxLines: 1500 } });
+  const { text } = await copied(format, rows, 1, { rows: rows.length });
+  expect(text).toBe(await written(format, rows, { rows: rows.length }));
+  expect(text.split('\n')).toHaveLength(1501);
+});
+
 describe.each(Object.entries(FORMATS))('%s from COPY output', (_, format) => {
   it("equals the writer's output, at any chunk boundary", async () => {
     await fc.assert(

@@ -85,7 +85,7 @@ describe('a list', () => {
     ['ipset', { collapse: 'off' }],
     ['splunk', {}],
   ] as const)(
-    'of style %s with %o and a limit leaves out a divided network that would displace others',
+    'of style %s with %o and a limit has the widest parts of a divided network that displace no others',
     async (style, given) => {
       const first = exportIndicator(4, 'IPV4', '10.0.0.0/8', {
         confidence: 10,
@@ -94,36 +94,55 @@ describe('a list', () => {
       const others = [1, 3, 5, 7].map((last) =>
         exportIndicator(4 + last, 'IPV4', `203.0.113.${last}`, { confidence: 99 }),
       );
-      const skipped = new Skipped();
-      const text = await written(list(style, { ...given, limit: 5 }), [first, ...others], {}, 3, skipped);
-      for (const { value } of others) expect(text).toContain(value);
-      expect(text).not.toContain('10.');
-      expect([skipped.counts, skipped.parts]).toEqual([{ limit: 1 }, 0]);
+      const listed = async (limit: number) => {
+        const skipped = new Skipped();
+        const text = await written(list(style, { ...given, limit }), [first, ...others], {}, 3, skipped);
+        for (const { value } of others) expect(text).toContain(value);
+        expect(skipped).toMatchObject({ counts: { limit: 1 }, parts: 1 });
+        return text.match(/\b10\.[\d./]+/g);
+      };
+      expect(await listed(5)).toEqual(['10.128.0.0/9']);
+      expect(await listed(7)).toEqual(['10.32.0.0/11', '10.64.0.0/10', '10.128.0.0/9']);
     },
   );
 
   it.each([
-    [8, REST.length + 1, {}],
-    [7, 1, { limit: 1 }],
-  ])(
-    'with a limit of %i has %i lines: a divided network is complete or absent',
-    async (limit, lines, counts) => {
-      const skipped = new Skipped();
-      const text = await written(list('paloalto', { limit }), [partial, whole], {}, 3, skipped);
-      expect(text.split('\n').filter(Boolean)).toHaveLength(lines);
-      expect(skipped.counts).toEqual(counts);
-    },
-  );
+    [8, ['192.0.2.0/24', ...REST], {}],
+    [4, ['192.0.2.0/24', '198.51.100.16/28', '198.51.100.32/27', '198.51.100.128/25'], { limit: 1 }],
+    [2, ['192.0.2.0/24', '198.51.100.128/25'], { limit: 1 }],
+    [1, ['192.0.2.0/24'], { limit: 1 }],
+  ])('with a limit of %i lists %j', async (limit, lines, counts) => {
+    const skipped = new Skipped();
+    const text = await written(list('paloalto', { limit }), [partial, whole], {}, 3, skipped);
+    expect(text.split('\n').filter(Boolean)).toEqual(lines);
+    expect(skipped.counts).toEqual(counts);
+  });
 
-  it('with a limit counts each network that it leaves out, and lists what is within it', async () => {
+  it('with a limit lists what lies between the parts of a divided network', async () => {
     const rows = [
       partial,
       exportIndicator(4, 'IPV4', '198.51.100.9'),
-      exportIndicator(5, 'IPV4', '203.0.113.0/24', { whitelistedParts: ['203.0.113.77'] }),
+      exportIndicator(5, 'IPV4', '198.51.100.200'),
+      exportIndicator(6, 'IPV4', '203.0.113.0/24', { whitelistedParts: ['203.0.113.77'] }),
     ];
     const skipped = new Skipped();
-    expect(await written(list('plain', { limit: 3 }), rows, {}, 3, skipped)).toBe('198.51.100.9\n');
-    expect(skipped.counts).toEqual({ limit: 2 });
+    expect(await written(list('plain', { limit: 4 }), rows, {}, 3, skipped)).toBe(
+      ['198.51.100.9', '198.51.100.128/25', '203.0.113.0/26', '203.0.113.128/25', ''].join('\n'),
+    );
+    expect(skipped).toMatchObject({ counts: { limit: 2 }, parts: 3 });
+  });
+
+  it('for Wazuh lists the addresses of a network of which only others fit', async () => {
+    const rows = [
+      exportIndicator(1, 'IPV4', '192.0.2.0/29', { whitelistedParts: ['192.0.2.7'] }),
+      exportIndicator(2, 'IPV4', '192.0.2.6'),
+    ];
+    const text = await written(list('wazuh', { limit: 5 }), rows);
+    expect(text.split('\n').map((line) => line.split(':')[0])).toEqual([
+      ...[0, 1, 2, 3].map((last) => `192.0.2.${last}`),
+      '192.0.2.6',
+      '',
+    ]);
   });
 
   it('counts parts once, of nested networks and of those that it leaves out', async () => {
@@ -160,6 +179,18 @@ const numbersOf = (values: readonly string[]) =>
       ),
   );
 
+/** The parts of a block that are in these entries. */
+function partsOf(value: string, entries: readonly string[]): string[] {
+  const range = rangeOf(value);
+  return joined(entries.map(rangeOf))
+    .map(({ first, last }) => ({
+      first: Math.max(Number(first), Number(range.first)),
+      last: Math.min(Number(last), Number(range.last)),
+    }))
+    .filter(({ first, last }) => first <= last)
+    .flatMap((part) => blocksOf(part));
+}
+
 /** The order of PostgreSQL's inet. */
 const inetOrder = (a: string, b: string) => {
   const [x, y] = [rangeOf(a), rangeOf(b)];
@@ -172,28 +203,48 @@ it('a collapsed list contains exactly the listed addresses that are not whitelis
       fc.uniqueArray(block, { maxLength: 12 }),
       fc.array(block, { maxLength: 6 }),
       (values, entries) => {
-        const whitelist = joined(entries.map(rangeOf));
         const hidden = numbersOf(entries);
         const rows = values
           .filter((value) => ![...numbersOf([value])].every((number) => hidden.has(number)))
           .sort(inetOrder);
         const collapser = addressCollapser();
         const lines = [
-          ...rows.flatMap((value) => {
-            const range = rangeOf(value);
-            const parts = whitelist
-              .map(({ first, last }) => ({
-                first: Math.max(Number(first), Number(range.first)),
-                last: Math.min(Number(last), Number(range.last)),
-              }))
-              .filter(({ first, last }) => first <= last)
-              .flatMap((part) => blocksOf(part));
-            return collapser.add(value, parts);
-          }),
+          ...rows.flatMap((value) => collapser.add(value, partsOf(value, entries))),
           ...collapser.end(),
         ];
         const expected = [...numbersOf(rows)].filter((number) => !hidden.has(number)).sort((a, b) => a - b);
         expect([...numbersOf(lines)]).toEqual(expected);
+        expect(joined(lines.map(rangeOf)).flatMap((range) => blocksOf(range))).toEqual(lines);
+      },
+    ),
+    runs(1000),
+  );
+});
+
+it('a collapsed list with a limit has no more lines, no whitelisted address, and each network that is not divided', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(block, { minLength: 1, maxLength: 12 }),
+      fc.array(block, { maxLength: 6 }),
+      fc.nat(12),
+      (values, entries, more) => {
+        const hidden = numbersOf(entries);
+        const rows = values
+          .filter((value) => ![...numbersOf([value])].every((number) => hidden.has(number)))
+          .sort(inetOrder);
+        const collapser = addressCollapser();
+        const limit = rows.length + more;
+        const lines: string[] = [];
+        for (const [index, value] of rows.entries()) {
+          const room = limit - lines.length - (rows.length - index - 1);
+          lines.push(...collapser.add(value, partsOf(value, entries), { room, onCut: () => {} }));
+        }
+        lines.push(...collapser.end());
+        expect(lines.length).toBeLessThanOrEqual(limit);
+        const listed = numbersOf(lines);
+        expect([...listed].filter((number) => hidden.has(number))).toEqual([]);
+        const complete = rows.filter((value) => partsOf(value, entries).length === 0);
+        expect([...numbersOf(complete)].filter((number) => !listed.has(number))).toEqual([]);
         expect(joined(lines.map(rangeOf)).flatMap((range) => blocksOf(range))).toEqual(lines);
       },
     ),
