@@ -173,7 +173,7 @@ export function openChangeFeed(
     const changes: Item[] = [];
     let count = 0;
     const read = (cursor: FeedCursor) =>
-      stepFrom(cursor, cursor.collection?.limit ? limit - count : Math.min(most, limit - count), principal);
+      stepFrom(cursor, readsAll(cursor) ? limit - count : Math.min(most, limit - count), principal);
     let reading = read(known?.cursor ?? given);
     for (;;) {
       let step = await reading;
@@ -192,7 +192,7 @@ export function openChangeFeed(
         idle.set(text, { cursor: current, nextExpiry: step.nextExpiry }, epoch);
         return { changes, cursor: text, hasMore: false };
       }
-      if (step.hasMore && !step.cursor.collection?.limit)
+      if (step.hasMore && !step.isNextVisible && !step.cursor.collection?.limit)
         step = (await endWithoutChanges(step.cursor, principal)) ?? step;
       // A cursor that is used must not grow older than the changes that are kept.
       const isRenewed = !step.hasMore && (count === 0 || given.day < dayOf(now));
@@ -277,6 +277,11 @@ export function openChangeFeed(
       return cursor && sealCursor(sealer, cursor);
     },
   };
+}
+
+/** Whether each step reads all rows of the feed, or all links of the actor or campaign: then a page is one step. */
+function readsAll({ collection, filters }: FeedCursor): boolean {
+  return Boolean(collection?.limit || filters.actorId || filters.campaignId);
 }
 
 /** Whether the copy is what it was, and its cursor needs no renewal: those that are kept forget the oldest changes. */

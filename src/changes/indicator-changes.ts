@@ -43,6 +43,8 @@ export interface Step {
   cursor: FeedCursor;
   /** Whether more changes follow at once. */
   hasMore: boolean;
+  /** Whether it is known that the caller can see the next one of these. */
+  isNextVisible?: boolean;
   /** The copy is complete at this point too; nothing changes before the next revision and `nextExpiry`. */
   here: Point;
   nextExpiry: Date | null;
@@ -118,6 +120,8 @@ export async function nextChanges(
       day: dayOf(now),
     },
     hasMore,
+    // Of a client that has nothing, all of these rows are visible, and it has none of them while nothing changes.
+    isNextVisible: hasMore && base.revision === 0 && revision === pass.horizon,
     here,
     nextExpiry: await findNextExpiry(db, now),
   };

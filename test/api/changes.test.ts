@@ -8,6 +8,7 @@ import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts'
 import { onEveryEngine } from '../support/engines.ts';
 import { executedStatements } from '../support/executed-statements.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { actorRecord, relationshipRecord } from '../support/records.ts';
 
 const BY = { who: 'test', reason: 'ours', now: NOW };
 const HOUR = 3_600_000;
@@ -135,6 +136,24 @@ onEveryEngine((engine) => {
       expect(executedStatements()).toBe(before);
       harness.clock.now = new Date(NOW.getTime() + HOUR);
       expect(told(await follow(`cursor=${cursor}`))).toEqual(['remove host-1.example']);
+    });
+
+    it('of an actor read its links once a page, however many rows follow', async () => {
+      await harness.load([
+        actorRecord('Bear', { externalIds: ['a'] }),
+        ...Array.from({ length: 6 }, (_, index) => domain(index, { externalIds: [`i${index}`] })),
+        ...Array.from({ length: 6 }, (_, index) => relationshipRecord(`i${index}`, 'indicates', 'a')),
+      ]);
+      const actor = (await harness.get('/api/v1/actors')).json().data[0].id;
+      const statements = async (limit: number) => {
+        const before = executedStatements();
+        const body = await follow(`actorId=${actor}&limit=${limit}`);
+        return { hasMore: body.hasMore, count: executedStatements() - before };
+      };
+      await statements(6);
+      const whole = await statements(6);
+      expect(await statements(2)).toEqual({ hasMore: true, count: whole.count });
+      expect(whole.hasMore).toBe(false);
     });
 
     it('answer the same for the same cursor', async () => {
