@@ -123,9 +123,12 @@ export async function migratedNames(kind: ObjectKind): Promise<Set<string>> {
   return new Set([...created].map(([, name, renamed]) => String(name ?? renamed)));
 }
 
-/** Returns the last migration of a database; null: Tipline has created no tables in it. */
+/**
+ * Returns the last migration of a database; null: Tipline has created no tables in it.
+ * @throws when its table of migrations is that of another program, which must neither be migrated nor replaced
+ */
 export async function lastMigration(db: Kysely<Tables>): Promise<string | null> {
-  if (!(await isMigrated(db))) return null;
+  if (!(await isMigrated(db)) || !(await hasMigrations(db))) return null;
   const { rows } = await sql<{ name: string | null }>`select max(name) as name from kysely_migration`.execute(
     db,
   );
@@ -146,7 +149,6 @@ export async function migrateWithin(db: Kysely<Tables>, schema: string, upTo?: s
   if (error) throw new Error(reason(error), { cause: error });
 }
 
-/** Returns whether Tipline has created its tables in this database. */
 /** Returns the schema with the tables of Tipline, or in which they are to be created. */
 async function migrationSchema(db: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ schema: string | null }>`
@@ -168,6 +170,26 @@ async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   } catch (error) {
     throw new Error(reason(error), { cause: error });
   }
+}
+
+/** A table that the first migration creates, together with its row in the table of migrations. */
+const FIRST_TABLE = 'indicator_source';
+
+/**
+ * Returns whether migrations have been applied. A first start that ended early leaves the table of migrations without rows.
+ * @throws when they are those of another program
+ */
+async function hasMigrations(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ applied: boolean; own: boolean }>`
+    select exists (select from kysely_migration) as applied,
+      exists (
+        select from pg_class as migrations join pg_class as own using (relnamespace)
+        where migrations.oid = to_regclass('kysely_migration') and own.relname = ${FIRST_TABLE}
+      ) as own
+  `.execute(db);
+  const { applied = false, own = false } = rows[0] ?? {};
+  if (applied && !own) throw new Error(`The table kysely_migration is of another program. ${CREATE_IN_UTF8}`);
+  return applied;
 }
 
 /** Kysely's message for an applied migration that this version does not have. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { migrate, migrationNames } from '../../src/db/migrate.ts';
+import { lastMigration, migrate, migrationNames } from '../../src/db/migrate.ts';
 import { type Db, emptyDatabases, migrateTo } from '../support/migrations.ts';
 
 const ID = '00000000-0000-4000-8000-000000000001';
@@ -18,6 +18,20 @@ describe.each(emptyDatabases())('migration on %s', (_, open) => {
       );
       expect(await migrate(db)).toHaveLength((await migrationNames()).length);
       expect(await migrate(db)).toEqual([]);
+    } finally {
+      await db.destroy();
+    }
+  });
+
+  it.each([
+    ['the same names', "create table kysely_migration as select '0001_initial' as name"],
+    ['other columns', 'create table kysely_migration as select 1 as id'],
+  ])('refuses the migrations of another program, with %s', async (_name, statement) => {
+    const db = await open();
+    try {
+      await sql.raw(statement).execute(db);
+      for (const use of [migrate, lastMigration])
+        await expect(use(db)).rejects.toThrow('The table kysely_migration is of another program.');
     } finally {
       await db.destroy();
     }
