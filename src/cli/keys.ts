@@ -8,8 +8,8 @@ import { SCOPES, type Scope } from '../model/account.ts';
 import { type ApiKey, keyState } from '../model/api-key.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor } from './actor.ts';
-import { duration, label, networks, oneOf, repeated, scopes } from './options.ts';
-import { minute, print, printJson } from './output.ts';
+import { duration, label, networks, oneOf, repeated, scopes, UsageError } from './options.ts';
+import { isOutputDiscarded, minute, print, printJson } from './output.ts';
 import { withDatabase } from './store.ts';
 
 interface Json {
@@ -67,7 +67,14 @@ export function keysCommand(): Command {
   return keys;
 }
 
+/** @throws {UsageError} where a new key would be written to nobody, without an error that could revoke it */
+function requireOutput(): void {
+  if (isOutputDiscarded())
+    throw new UsageError('Standard output is closed or the null device: nobody would see the key.');
+}
+
 async function create(options: CreateOptions) {
+  requireOutput();
   const { name, scope = [], expires, tlpCeiling, network = [], feed = [], json } = options;
   const now = new Date();
   const wanted = {
@@ -150,6 +157,7 @@ async function revokeKey(idOrName: string, { json }: Json) {
 }
 
 async function rotateKey(idOrName: string, { overlap, json }: Json & { overlap: number }) {
+  requireOutput();
   const now = new Date();
   const rotated = await withDatabase(({ db }) => rotate(db, idOrName, overlap, cliActor(now)));
   const { old, oldValidUntil } = rotated;

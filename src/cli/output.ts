@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { constants, fstatSync, type Stats } from 'node:fs';
+import { constants, fstatSync, type Stats, statSync } from 'node:fs';
 import { chmod, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { systemReason } from '../model/system-error.ts';
@@ -42,6 +43,12 @@ function isStandardOutput({ dev, ino }: Stats): boolean {
   const own = fstatSync(1);
   return own.dev === dev && own.ino === ino;
 }
+
+/**
+ * Returns whether standard output discards all text: it is the null device, which Node.js also opens in place of a closed one, so that
+ * writes succeed.
+ */
+export const isOutputDiscarded = (): boolean => fstatSync(1).rdev === statSync(devNull).rdev;
 
 async function linkTarget(path: string): Promise<string> {
   const target = await readlink(path).catch(() => null);

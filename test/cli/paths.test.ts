@@ -194,6 +194,25 @@ describe('an unwritable standard output', () => {
   });
 });
 
+describe('a closed standard output', () => {
+  it.each([[['create', '--name', 'unseen']], [['rotate', 'unseen']]])(
+    'is reported by keys %j',
+    async (args) => {
+      const main = inject('productMain') ?? '';
+      const script = 'exec "$0" "$@" >&-';
+      const { code, stderr } = await start(
+        '/bin/sh',
+        ['-c', script, process.execPath, main, 'keys', ...args],
+        {},
+      ).exit;
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringContaining('nobody would see the key'),
+      });
+    },
+  );
+});
+
 describe('a standard output that nobody reads', () => {
   it('leaves the old key of a rotation as it was', async () => {
     const env = { TIPLINE_DATA_DIR: emptyStore() };
