@@ -20,7 +20,7 @@ import { connectPglite } from './embedded/pglite.ts';
 import { leaseQueue, serveStore } from './embedded/server.ts';
 import type { OwnEngine } from './embedded/thread-connection.ts';
 import { connectThread, DAMAGED } from './embedded/thread-connection.ts';
-import { applyPolicy, type SchemaPolicy } from './migrate.ts';
+import { applyPolicy, lastMigration, migrationNames, type SchemaPolicy } from './migrate.ts';
 import { emptyPendingLists } from './pending-lists.ts';
 import { openPool, postgresDialect, postgresDisk, revisionReader, statsOf } from './postgres/postgres.ts';
 import { createReadRouter } from './postgres/replicas.ts';
@@ -73,6 +73,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database = await openEmbedded(options);
   try {
     const { schema = 'migrate' } = options;
+    if (database.shared && schema === 'migrate') await requireCurrent(database.db, options.dataDirectory);
     await applyPolicy(database.db, schema);
     if (schema === 'accept') return database;
     // Those that an import left when it was killed: the embedded database has no autovacuum.
@@ -82,6 +83,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await database.close();
     throw error;
   }
+}
+
+/** @throws when the process that holds the store has opened it with the tables of an older version, and goes on with them */
+async function requireCurrent(db: Db, directory: string): Promise<void> {
+  const [last, names] = [await lastMigration(db), await migrationNames()];
+  if (last === null || !names.includes(last) || last === names.at(-1)) return;
+  throw new Error(
+    `The database is of an older version of Tipline (its schema is ${last}), and process ${await holderPid(directory)} uses it: stop that process, make a backup, and migrate then.`,
+  );
 }
 
 async function openPostgres({

@@ -178,6 +178,19 @@ describe('opening the database', () => {
     await rm(dataDirectory, { recursive: true });
   });
 
+  it('migrates no embedded database under a process that holds it with older tables', async () => {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
+    const open = (allowRemote: boolean) =>
+      openDatabase({ url: undefined, dataDirectory, allowRemote, onIdleError });
+    const holder = await open(false);
+    await sql`delete from kysely_migration where name = (select max(name) from kysely_migration)`.execute(
+      holder.db,
+    );
+    await expect(open(true)).rejects.toThrow(`process ${process.pid} uses it: stop that process`);
+    await holder.close();
+    await rm(dataDirectory, { recursive: true });
+  });
+
   it.skipIf(inject('postgresUrl') === null)(
     'lets several nodes start simultaneously on an empty database',
     async () => {
