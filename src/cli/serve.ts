@@ -42,7 +42,7 @@ import {
   type RunningServer,
   stopOnSignals,
 } from './server-process.ts';
-import { openStore, traceIfConfigured } from './store.ts';
+import { openServerStore, traceIfConfigured } from './store.ts';
 import { openImporter, readTexts } from './threads.ts';
 import { openWorker, startWithRetry } from './worker.ts';
 
@@ -141,8 +141,7 @@ export async function startServer(
   try {
     const tls = await openServerTls(config, logger, ticketKeys);
     if (tls) open.unshift(tls.close);
-    const database = await openStore(config, {
-      allowRemote: false,
+    const database = await openServerStore(config, {
       onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
       warn: (message) => logger.warn(message),
     });

@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { constants, statSync } from 'node:fs';
+import { access, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exposeOtelVariables, readConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
-import { PGDATA } from '../db/embedded/lock.ts';
+import { makeDirectory, PGDATA } from '../db/embedded/lock.ts';
 import { NoDatabaseError, type SchemaPolicy } from '../db/migrate.ts';
 import { type DatabaseOptions, openDatabase } from '../db/open.ts';
 import { systemReason } from '../model/system-error.ts';
@@ -24,7 +24,7 @@ type StoreSettings = Pick<
  * Opens the database. By default its tables and the shipped whitelists are updated to this version; a policy that requires its schema
  * leaves both as they are.
  */
-export async function openStore(
+async function openStore(
   config: StoreSettings,
   {
     warn,
@@ -53,6 +53,32 @@ export async function openStore(
   } catch (error) {
     await database.close();
     throw error;
+  }
+}
+
+/**
+ * Opens the database for a server or a worker.
+ * @throws also when the data directory cannot be written, in which they keep exports, uploads and downloads with PostgreSQL, too
+ */
+export async function openServerStore(
+  config: StoreSettings,
+  options: Pick<DatabaseOptions, 'onIdleError'> & { warn(message: string): void },
+): Promise<Database> {
+  // The embedded database requires it by itself.
+  if (config.databaseUrl !== undefined) await requireWritable(config.dataDirectory);
+  return openStore(config, { ...options, allowRemote: false });
+}
+
+async function requireWritable(directory: string): Promise<void> {
+  try {
+    await makeDirectory(directory);
+    await access(directory, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = systemReason(error) ?? (error as Error).message;
+    throw new Error(
+      `The data directory ${directory} cannot be used: ${reason}. Exports are written there: set TIPLINE_DATA_DIR to a directory that can be written.`,
+      { cause: error },
+    );
   }
 }
 

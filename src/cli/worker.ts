@@ -19,7 +19,7 @@ import { openOutboundClient } from './outbound-client.ts';
 import { print } from './output.ts';
 import { openSecrets, type SecretSettings, sessionSecret } from './secret.ts';
 import { listen, openLog, openServerTls, stopOnSignals } from './server-process.ts';
-import { openStore, requireStore, traceIfConfigured } from './store.ts';
+import { openServerStore, requireStore, traceIfConfigured } from './store.ts';
 import { openImporter } from './threads.ts';
 
 export function workerCommand(): Command {
@@ -40,8 +40,7 @@ async function work(): Promise<void> {
   };
   try {
     requireStore(config);
-    const database = await openStore(config, {
-      allowRemote: false,
+    const database = await openServerStore(config, {
       onIdleError: onError,
       warn: (message) => log.warn(message),
     });

@@ -58,6 +58,7 @@ import {
   judgeSpace,
   judgeSynchronization,
   readSynchronization,
+  readWriteProblem,
   secretFile,
   statOf,
 } from './machine.ts';
@@ -135,7 +136,13 @@ function machineChecks(
     [
       'data directory',
       async () =>
-        judgeDirectory(dataDirectory, await statOf(dataDirectory), process.geteuid?.() ?? 0, !databaseUrl),
+        judgeDirectory(
+          dataDirectory,
+          await statOf(dataDirectory),
+          process.geteuid?.() ?? 0,
+          !databaseUrl,
+          await readWriteProblem(dataDirectory),
+        ),
     ],
     [
       'secret files',

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { existsSync, type Stats, statfsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { constants, existsSync, type Stats, statfsSync } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { systemReason } from '../model/system-error.ts';
 import { error, type Judgement, megabytes, ok, warning } from './finding.ts';
 
 /** Checks of this machine: the runtime, files and their permissions, disk space, the clock. */
@@ -21,8 +22,20 @@ type Owned = Pick<Stats, 'mode' | 'uid'>;
  * @param found null: there is none
  * @param user the id of this process's user
  * @param isStore whether the embedded database is in it; otherwise it has only temporary files
+ * @param writeProblem why it cannot be written, or made; null: it can
  */
-export function judgeDirectory(path: string, found: Owned | null, user: number, isStore = true): Judgement {
+export function judgeDirectory(
+  path: string,
+  found: Owned | null,
+  user: number,
+  isStore = true,
+  writeProblem: string | null = null,
+): Judgement {
+  if (writeProblem !== null && !isStore)
+    return error(
+      `The data directory ${path} cannot be written: ${writeProblem}`,
+      'Set TIPLINE_DATA_DIR to a directory that can be written: servers do not start without it.',
+    );
   if (found === null && !isStore) return ok(`The data directory ${path} does not exist yet`);
   if (found === null)
     return warning(
@@ -49,6 +62,14 @@ export function judgeSecretFiles(files: readonly (readonly [string, Owned | null
     present.length > 0
       ? `${present.map(([path]) => path).join(' and ')}: readable by the owner only`
       : 'There are no files with secrets',
+  );
+}
+
+/** Returns why a directory, or the one in which it would be made, cannot be written; null: it can. */
+export async function readWriteProblem(path: string): Promise<string | null> {
+  return access(existingPart(resolve(path)), constants.W_OK | constants.X_OK).then(
+    () => null,
+    (problem) => systemReason(problem) ?? problem.message,
   );
 }
 

@@ -168,6 +168,22 @@ describe('an unusable data directory', () => {
   );
 });
 
+describe('a data directory that cannot be written', () => {
+  it.each(['serve', 'worker'])(
+    'is reported by %s on PostgreSQL, whose exports and downloads it has',
+    async (command) => {
+      const file = join(temporaryDirectory(), 'file');
+      writeFileSync(file, '');
+      const env = nodeSettings('postgres://127.0.0.1:1/tipline', { TIPLINE_DATA_DIR: file });
+      const { code, stderr } = await run([command], { env });
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining(`The data directory ${file} cannot be used`),
+      ]);
+    },
+  );
+});
+
 describe('an unwritable standard output', () => {
   const toFull = (env: Record<string, string>, ...args: string[]) => {
     const main = inject('productMain') ?? '';

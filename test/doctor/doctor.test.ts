@@ -78,6 +78,12 @@ describe('a check of tipline doctor', () => {
     ],
     ['another user owns it', judgeDirectory('/data', own(0o40700), 8), 'error', 'the user with id 7'],
     ['it does not exist', judgeDirectory('/data', null, 7), 'warning', 'does not exist'],
+    [
+      'a server on PostgreSQL cannot write it',
+      judgeDirectory('/data', null, 7, false, 'the file system is read-only'),
+      'error',
+      'cannot be written: the file system is read-only',
+    ],
     ['secrets are private', judgeSecretFiles([['/data/secret', own(0o100600)]]), 'ok', '/data/secret'],
     [
       'others can read .env',
