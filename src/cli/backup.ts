@@ -15,7 +15,7 @@ import { openPostgresSession } from '../db/postgres/postgres-session.ts';
 import type { Session } from '../db/session.ts';
 import { cliActor } from './actor.ts';
 import { fileProblem, outputPath, UsageError } from './options.ts';
-import { isClosedPipe, openOutput, print } from './output.ts';
+import { isClosedPipe, isOutputDiscarded, openOutput, print } from './output.ts';
 import { orStandardInput } from './secret.ts';
 import { END_SIGNALS } from './server-process.ts';
 import { openPresentStore, requireStore, storeName } from './store.ts';
@@ -47,6 +47,8 @@ export function backupCommand(): Command {
 
 async function backup(path: string, { passphraseFile, force, json }: BackupOptions): Promise<void> {
   const config = readConfig();
+  if (path === '-' && isOutputDiscarded())
+    throw new UsageError('Standard output is closed or the null device: nobody would get the backup.');
   requireStore(config);
   if (await exists(path)) {
     if (!force) throw new UsageError(`${path} exists already; --force replaces it.`);

@@ -211,22 +211,16 @@ describe('an unwritable standard output', () => {
 });
 
 describe('a closed standard output', () => {
-  it.each([[['create', '--name', 'unseen']], [['rotate', 'unseen']]])(
-    'is reported by keys %j',
-    async (args) => {
-      const main = inject('productMain') ?? '';
-      const script = 'exec "$0" "$@" >&-';
-      const { code, stderr } = await start(
-        '/bin/sh',
-        ['-c', script, process.execPath, main, 'keys', ...args],
-        {},
-      ).exit;
-      expect({ code, stderr }).toEqual({
-        code: 2,
-        stderr: expect.stringContaining('nobody would see the key'),
-      });
-    },
-  );
+  it.each([
+    [['keys', 'create', '--name', 'unseen'], 'nobody would see the key'],
+    [['keys', 'rotate', 'unseen'], 'nobody would see the key'],
+    [['backup', '-'], 'nobody would get the backup'],
+  ])('is reported by %j', async (args, message) => {
+    const main = inject('productMain') ?? '';
+    const script = 'exec "$0" "$@" >&-';
+    const { code, stderr } = await start('/bin/sh', ['-c', script, process.execPath, main, ...args], {}).exit;
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  });
 });
 
 describe('a standard output that nobody reads', () => {
