@@ -16,8 +16,8 @@ const AHEAD = 64 * 1024;
  * pauses for this time to gather several.
  */
 const GATHERED_MS = 2;
-/** Overrides pg's time limit of a request's statement: this statement takes as long as its reader. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1;
+/** Overrides pg's time limit of a request's statement. */
+export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
  * @param db a transaction: its connection is occupied until the end, and is closed if the reader stops

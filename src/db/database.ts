@@ -82,6 +82,14 @@ export function inSnapshot<T>(db: Db, read: (snapshot: Db) => Promise<T>): Promi
   return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
 }
 
+/** Ends the time limit of the statements of its transaction, of the server and of the client. */
+export const NO_TIME_LIMIT = 'set local statement_timeout = 0';
+
+/** Lets the statements of a transaction take longer than a request may wait. */
+export async function liftTimeLimit(trx: Db): Promise<void> {
+  await sql.raw(NO_TIME_LIMIT).execute(trx);
+}
+
 /** @throws when the database does not answer */
 export async function pingDatabase(db: Db): Promise<void> {
   await sql`select 1`.execute(db);

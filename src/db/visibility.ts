@@ -87,14 +87,23 @@ export function listChanges({ tlpCeiling, now }: Principal, most: number, source
     where ${visibleToAnalyst('list_change', { tlpCeiling, now })}) as indicator`;
 }
 
-/**
- * Returns the number of indicators of a row of `list_segment` up to the ceiling of `principal`.
- * @param keys their place in the counts, as in the function list_segment_places
- */
-export function segmentCount({ tlpCeiling }: Principal, keys: readonly number[]) {
+/** A key of the counts of a segment, as in the function list_segment_places, or the first and the last of some keys. */
+export type CountKey = number | readonly [first: number, last: number];
+
+/** Returns the number of indicators of a row of `list_segment` up to the ceiling of `principal`. */
+export function segmentCount({ tlpCeiling }: Principal, keys: readonly CountKey[]) {
   const allowed = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
-  const places = keys.flatMap((key) => allowed.map((_, i) => TLPS.length * key + i + 1));
-  const counts = places.map((place) => sql`coalesce(counts[${place}::integer], 0)`);
+  const placeOf = (key: number, tlp: number) => TLPS.length * key + tlp + 1;
+  const counts = keys.flatMap((key) => {
+    const [first, last] = typeof key === 'number' ? [key, key] : key;
+    if (first === last)
+      return allowed.map((_, tlp) => sql`coalesce(counts[${placeOf(first, tlp)}::integer], 0)`);
+    const places = sql`counts[${placeOf(first, 0)}::integer : ${placeOf(last, TLPS.length - 1)}::integer]`;
+    return [
+      sql`(select coalesce(sum(n), 0) from unnest(${places}) with ordinality as counted (n, place)
+        where (place - 1) % ${sql.lit(TLPS.length)} < ${allowed.length}::integer)`,
+    ];
+  });
   return sql`(${sql.join([sql`0`, ...counts], sql` + `)})`;
 }
 

@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { copiedFields, copyOut } from '../db/copy-out.ts';
-import type { Db } from '../db/database.ts';
+import { type Db, liftTimeLimit } from '../db/database.ts';
 import { type Principal, visible } from '../db/visibility.ts';
 import type { ExportIndicator, ExportShape, Grouping } from '../formats/format.ts';
 import { isRestrictedPart, matching, sortedBy } from '../indicators/read/indicators.queries.ts';
@@ -154,7 +154,7 @@ export async function* copyRows(
   format: ExportShape,
 ): AsyncGenerator<CopiedRows> {
   // An export takes as long as the disk takes.
-  await sql`set local statement_timeout = 0`.execute(trx);
+  await liftTimeLimit(trx);
   yield* copyOut(trx, rowQueries(trx, selection, format, false));
 }
 

@@ -30,11 +30,14 @@ const scores = Array.from({ length: COUNT }, (_, i) => i)
     date: '2026-05-01',
   }));
 
+const CONFIDENCE = [50, 80, 50, 10, 50];
+
 /** Many share a sighting; some expire soon, some have expired; one tag is only on the oldest. */
 const records = Array.from({ length: COUNT }, (_, i) =>
   indicatorRecord(...identityOf(i), {
     severity: SEVERITIES[i % SEVERITIES.length] ?? 'LOW',
     tlp: TLPS[i % TLPS.length] ?? 'RED',
+    confidence: CONFIDENCE[i % CONFIDENCE.length] ?? null,
     lastSeen: new Date(NOW.getTime() - Math.floor(i / 4) * HOUR),
     expiresAt: i % 7 ? null : new Date(NOW.getTime() + (i % 2 ? 1 : -1) * i * 1000),
     forDetection: i % 5 > 0,
@@ -51,6 +54,7 @@ const everyFilter = {
   severity: fc.constantFrom(...SEVERITIES),
   tag: fc.constantFrom(...TAGS, 'never'),
   minConfidence: fc.constantFrom(0, 50, 80),
+  confidence: fc.constantFrom(...CONFIDENCE),
   forDetection: fc.boolean(),
   exploited: fc.boolean(),
   minEpss: fc.constantFrom(0, 0.2, 0.6, 1),
@@ -63,12 +67,19 @@ type Filters = {
     : never;
 };
 /** With more of them at once hardly anything matches. */
-const filters = fc
+const some = fc
   .tuple(fc.record(everyFilter), fc.subarray(Object.keys(everyFilter), { maxLength: 3 }))
   .map(
     ([all, names]): Filters =>
       Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name))),
   );
+const { tag, source, confidence, minConfidence, severity } = everyFilter;
+const filters: fc.Arbitrary<Filters> = fc.oneof(
+  { weight: 3, arbitrary: some },
+  fc.record({ tag, confidence }),
+  fc.record({ source, confidence, severity }, { requiredKeys: ['source', 'confidence'] }),
+  fc.record({ severity, minConfidence, tag }, { requiredKeys: ['severity', 'minConfidence'] }),
+);
 const bounds = fc.record({
   materialize: fc.nat(20),
   scanFirst: fc.nat(20),
@@ -93,7 +104,7 @@ onEveryEngine((engine) => {
       .slice(0, 45)
       .map((record, i) => (i % 9 ? record : { ...record, severity: 'INFO' as const }));
     await harness.load(before);
-    await countSegments(harness.db, new Date(NOW.getTime() + 10_000), { size: 5, kept: 5 });
+    await countSegments(harness.db, new Date(NOW.getTime() + 10_000), { size: 5, kept: 5, fewest: 2 });
     await harness.load([...records, ...scores]);
     await harness.load(
       records
@@ -124,6 +135,7 @@ onEveryEngine((engine) => {
         and (${wanted.severity ?? null}::text is null or severity::text = ${wanted.severity ?? ''})
         and (${wanted.tag ?? null}::text is null or ${wanted.tag ?? ''} = any (tags))
         and confidence >= ${wanted.minConfidence ?? 0}
+        and (${wanted.confidence ?? null}::int is null or confidence = ${wanted.confidence ?? 0}::int)
         and (${wanted.forDetection ?? null}::boolean is null or for_detection = ${wanted.forDetection ?? true})
         and (${wanted.exploited ?? null}::boolean is null or (kev is not null) = ${wanted.exploited ?? true})
         and (${wanted.minEpss ?? null}::float8 is null or (epss ->> 'score')::float8 >= ${wanted.minEpss ?? 0}::float8)
@@ -139,8 +151,15 @@ onEveryEngine((engine) => {
   it('returns the same page and total with every strategy', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.record({ filters, bounds, page, ceiling: fc.constantFrom(...TLPS), later: fc.nat(120) }),
-        async ({ filters: { source, ...wanted }, bounds: within, page: asked, ceiling, later }) => {
+        fc.record({
+          filters,
+          bounds,
+          page,
+          ceiling: fc.constantFrom(...TLPS),
+          later: fc.nat(120),
+          isRare: fc.boolean(),
+        }),
+        async ({ filters: { source, ...wanted }, bounds: within, page: asked, ceiling, later, isRare }) => {
           const now = new Date(NOW.getTime() + later * 500);
           const sourceId = source === undefined ? undefined : sourceIds.get(source);
           const of = {
@@ -150,7 +169,7 @@ onEveryEngine((engine) => {
           const { sort, ...plain } = asked;
           const given = await readPage(
             harness.db,
-            { ...of, page: sort ? { ...plain, sort } : plain },
+            { ...of, page: sort ? { ...plain, sort } : plain, isRare },
             sql<{ one: number }>`1 as one`,
             within,
           );
@@ -167,6 +186,49 @@ onEveryEngine((engine) => {
       runs(300),
     );
   });
+
+  const ofSubsets = [{ tag: 'often' }, { source: 'Test' as const }].flatMap(
+    (subset): [Filters, boolean][] => [
+      [{ ...subset, confidence: 80 }, true],
+      [{ ...subset, confidence: 80 }, false],
+      [{ ...subset, type: 'DOMAIN', minConfidence: 50 }, false],
+    ],
+  );
+  it.runIf(engine.name === 'postgresql').each(ofSubsets)(
+    'reads %j from the segments, also as a rare value (%s)',
+    async ({ source, ...wanted }, isRare) => {
+      const sourceId = source === undefined ? undefined : sourceIds.get(source);
+      const of = {
+        principal: { tlpCeiling: 'RED' as const, now: NOW },
+        filters: { ...wanted, ...(sourceId && { sourceId }) },
+        isRare,
+      };
+      const all = await naive(of.filters, 'RED', NOW, 'lastSeen', false);
+      const within = {
+        materialize: 1,
+        materializeStated: 1,
+        scanFirst: 1,
+        scanFirstSorted: 1,
+        deep: 0,
+        changes: 1_000,
+      };
+      const pages: string[] = [];
+      for (let page = 1; pages.length < all.length; page++) {
+        const { total, rows } = await readPage(
+          harness.db,
+          { ...of, page: { page, pageSize: 3 } },
+          sql`1`,
+          within,
+          undefined,
+          'segments',
+        );
+        expect([total, rows.length]).toEqual([all.length, Math.min(3, all.length - pages.length)]);
+        pages.push(...rows.map(({ id }) => id));
+      }
+      expect(pages.length).toBeGreaterThan(3);
+      expect(pages).toEqual(all);
+    },
+  );
 
   it.each<[boolean, IndicatorFilters]>([
     [true, {}],

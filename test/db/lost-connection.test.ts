@@ -3,8 +3,10 @@ import Fastify from 'fastify';
 import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, inject, it } from 'vitest';
+import { type Db, liftTimeLimit } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { postgresDialect } from '../../src/db/postgres/postgres.ts';
+import type { Tables } from '../../src/db/tables.ts';
 import { registerErrorHandler } from '../../src/http/error-handler.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { signedIn } from '../app/browser.ts';
@@ -98,5 +100,20 @@ it.skipIf(!url)('a connection whose statements get no answer in time is used by 
   const hanging = db.transaction().execute((trx) => sql`select pg_sleep(1)`.execute(trx));
   await expect(hanging).rejects.toThrow('timeout');
   expect(await backend()).not.toEqual(before);
+  await db.destroy();
+});
+
+it.skipIf(!url)('a transaction without a time limit gets the answers of slow statements', async () => {
+  const limits = { query_timeout: 100, statement_timeout: 100 };
+  const pool = new pg.Pool({ connectionString: url ?? '', max: 1, ...limits });
+  const db = new Kysely<Tables>({
+    dialect: postgresDialect({ url: '', maxConnections: 1, onIdleError() {} }, pool),
+  });
+  const slow = (of: Db) => sql`select pg_sleep(0.3)`.execute(of);
+  await db.transaction().execute(async (trx) => {
+    await liftTimeLimit(trx);
+    await slow(trx);
+  });
+  await expect(slow(db)).rejects.toThrow('timeout');
   await db.destroy();
 });

@@ -36,7 +36,7 @@ const importing = (minLength: number, maxLength: number) =>
         hours,
         severity: fc.constantFrom(...SEVERITIES),
         tlp: fc.constantFrom(...TLPS),
-        confidence: fc.constantFrom(0, 7, 50, 99, 100),
+        confidence: fc.oneof({ weight: 4, arbitrary: fc.constant(50) }, fc.constantFrom(0, 7, 99, 100)),
         lives: fc.option(fc.nat(30)),
         tags: fc.subarray(TAGS),
       }),
@@ -83,6 +83,19 @@ const request = fc.record({
       { sourceId: source, type: ofRows.type, severity: ofRows.severity },
       { requiredKeys: ['sourceId'] },
     ),
+    fc.record(
+      {
+        severity: ofRows.severity,
+        minConfidence: ofRows.minConfidence,
+        tag: ofRows.tag,
+        since: ofRows.since,
+      },
+      { requiredKeys: ['severity', 'minConfidence'] },
+    ),
+    fc.record(
+      { types: ofRows.types, minConfidence: ofRows.minConfidence, sourceId: source, since: ofRows.since },
+      { requiredKeys: ['types', 'minConfidence'] },
+    ),
     fc.record(ofRows, { requiredKeys: [] }),
     fc.record({ q }),
     fc.record({ q, ...ofRows }, { requiredKeys: ['q'] }),
@@ -90,10 +103,13 @@ const request = fc.record({
   ceiling: fc.constantFrom(...TLPS),
   page: fc.integer({ min: 1, max: 8 }),
   pageSize: fc.integer({ min: 1, max: 9 }),
-  sort: fc.option(fc.record({ by: fc.constantFrom(...SORTS), ascending: fc.boolean() }), {
-    nil: undefined,
-    freq: 1,
-  }),
+  sort: fc.option(
+    fc.record({ by: fc.constantFrom(...SORTS, 'confidence' as const), ascending: fc.boolean() }),
+    {
+      nil: undefined,
+      freq: 1,
+    },
+  ),
   ahead: fc.integer({ min: -5, max: 25 }),
   scanFirst: fc.constantFrom(5, 100),
 });

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
-import { CopyCursor } from '../copy-out.ts';
-import { type Engine, type Lease, type Preparation, RawRow } from '../database.ts';
+import { CopyCursor, NO_TIMEOUT_MS } from '../copy-out.ts';
+import { type Engine, type Lease, NO_TIME_LIMIT, type Preparation, RawRow } from '../database.ts';
 
 /** The commands whose row count is the number of rows that they changed. */
 const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
@@ -44,9 +44,13 @@ function leaseOf(client: pg.PoolClient, statements: PreparedStatements): Lease {
 }
 
 function statementsOf(client: pg.ClientBase, statements: PreparedStatements): Omit<Lease, 'release'> {
+  /** Of the client; undefined: that of the pool. */
+  let timeLimit: number | undefined;
   return {
     async query(sql, parameters, preparation) {
-      const { command, rowCount, rows, fields } = await statements.query(sql, [...parameters], preparation);
+      if (sql === NO_TIME_LIMIT) timeLimit = NO_TIMEOUT_MS;
+      const query = statements.query(sql, [...parameters], preparation, timeLimit);
+      const { command, rowCount, rows, fields } = await query;
       return {
         rows: preparation?.isRaw ? rawRows(rows, fields) : rows,
         affectedRows: CHANGES.has(command) ? (rowCount ?? 0) : undefined,
@@ -77,7 +81,13 @@ export const MAX_PREPARED = 200;
 type Parsed = Record<string, string>;
 
 interface PreparedStatements {
-  query(sql: string, values: unknown[], preparation?: Preparation): Promise<pg.QueryResult>;
+  /** @param timeLimit in milliseconds, instead of the client's own */
+  query(
+    sql: string,
+    values: unknown[],
+    preparation?: Preparation,
+    timeLimit?: number,
+  ): Promise<pg.QueryResult>;
 }
 
 const RAW = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } };
@@ -122,12 +132,18 @@ function preparedStatements(client: pg.ClientBase): PreparedStatements {
   };
 
   return {
-    async query(sql, values, preparation) {
+    async query(sql, values, preparation, timeLimit) {
       const name = preparation && nameOf(sql, preparation);
       if (evicted.size > 0) await deallocateEvicted();
       const isGeneric = preparation?.plan === 'generic';
       if (isGeneric !== hasGenericPlans) await setPlanMode(isGeneric);
-      return client.query({ text: sql, values, ...(name && { name }), ...(preparation?.isRaw && RAW) });
+      return client.query({
+        text: sql,
+        values,
+        ...(name && { name }),
+        ...(preparation?.isRaw && RAW),
+        ...(timeLimit !== undefined && { query_timeout: timeLimit }),
+      });
     },
   };
 }

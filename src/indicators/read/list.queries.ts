@@ -23,6 +23,7 @@ import { LazyRow } from './lazy-row.ts';
 import {
   coveredBySegments,
   isCountedSubset,
+  matchesInOrder,
   NOT_COUNTED,
   pageOfSegments,
   segmentCtes,
@@ -91,6 +92,8 @@ export interface PageQuery {
   filters: IndicatorFilters;
   page: SortedPage;
   visibility?: RawBuilder<SqlBool> | undefined;
+  /** Few indicators meet the filters but the tag and the source. */
+  isRare?: boolean;
 }
 
 /** A page and the total of the matches. `first`: the additional columns of the first row, which exists even if the page is empty. */
@@ -298,9 +301,11 @@ function isWhole(
  * the list it returns one row with only the total.
  */
 function pageQuery<More>(db: Db, of: PageQuery, strategy: Strategy, more: RawBuilder<More>, bounds: Bounds) {
-  const { principal, filters, page } = of;
+  const { principal, filters, page, isRare } = of;
   const shown =
-    strategy === 'segments' ? pageOfSegments(principal, filters, page) : shownOf(of, strategy, bounds);
+    strategy === 'segments'
+      ? pageOfSegments(principal, filters, page, isRare)
+      : shownOf(of, strategy, bounds);
   return sql<PageRow<More>>`
     with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${shown})
     select counted.total, ${COLUMNS}, ${more}
@@ -346,12 +351,18 @@ function preparationOf(
 /** Returns the common table expressions of the matches and of their total, in the order of their dependence. */
 function ctes(
   db: Db,
-  { principal, filters, page, visibility }: PageQuery,
+  { principal, filters, page, visibility, isRare }: PageQuery,
   strategy: Strategy,
   bounds: Bounds,
 ): RawBuilder<unknown>[] {
   const isSummed = isCountable(filters) && !visibility;
-  const matches = matching(db, principal, filters, visibility)
+  const { confidence, sourceId } = filters;
+  // Those of the value are read by its index, and the statements about them, not all of the source.
+  const isByConfidence = isRare === true && confidence !== undefined && sourceId !== undefined;
+  const matches = matching(db, principal, isByConfidence ? { confidence } : filters, visibility)
+    .$if(isByConfidence, (query) =>
+      query.where(sql<SqlBool>`${sql.join(matchesInOrder(principal, filters), sql` and `)}`),
+    )
     .select(['indicator.id', 'indicator.last_seen'])
     // Without these columns an index-only scan is possible.
     .$if(page.sort !== undefined, (query) =>

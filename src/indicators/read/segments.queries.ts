@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { MAX_PAGE_SIZE } from '../../db/expressions.ts';
-import { listChanges, type Principal, segmentCount, visible } from '../../db/visibility.ts';
+import { type CountKey, listChanges, type Principal, segmentCount, visible } from '../../db/visibility.ts';
 import { INDICATOR_TYPES, SEVERITIES } from '../../model/vocabulary.ts';
 import {
   firstInListOrder,
@@ -48,31 +48,31 @@ export function coveredBySegments({
   ...others
 }: IndicatorFilters): boolean {
   if (tag !== undefined && sourceId !== undefined) return false;
-  const isByType = type !== undefined || types !== undefined;
-  const isByKind = isByType || severity !== undefined;
-  // Of a type or a severity, they count single values of confidence.
-  const isCountedKind = confidence === undefined ? !minConfidence : !(isByType && severity !== undefined);
-  return Object.values(others).every((value) => value === undefined) && (!isByKind || isCountedKind);
+  // They count the values of confidence by severity and by type, but not by both.
+  const isByBoth = (type !== undefined || types !== undefined) && severity !== undefined;
+  const isByConfidence = confidence !== undefined || Boolean(minConfidence);
+  return Object.values(others).every((value) => value === undefined) && !(isByBoth && isByConfidence);
 }
 
 /** Returns whether the matches are counted in `counts_with_confidence`. */
-const isWithConfidence = ({ type, types, severity, confidence }: IndicatorFilters) =>
-  confidence !== undefined && [type, types, severity].some((value) => value !== undefined);
+const isWithConfidence = ({ type, types, severity, confidence, minConfidence }: IndicatorFilters) =>
+  (confidence !== undefined || Boolean(minConfidence)) &&
+  [type, types, severity].some((value) => value !== undefined);
 
 /** Returns the keys of the matches in the counts of a segment, as in the function list_segment_places. */
-function keysOf(filters: IndicatorFilters): number[] {
-  const { type, types, severity, minConfidence, confidence } = filters;
-  if (confidence !== undefined && confidence < (minConfidence ?? 0)) return [];
+function keysOf(filters: IndicatorFilters): CountKey[] {
+  const { type, types, severity, minConfidence = 0, confidence } = filters;
+  if (confidence !== undefined && confidence < minConfidence) return [];
   const severityNumber = severity ? SEVERITIES.indexOf(severity) + 1 : 0;
   const wanted = type ? (types && !types.includes(type) ? [] : [type]) : types;
   const typeNumbers = wanted && [...new Set(wanted)].map((each) => INDICATOR_TYPES.indexOf(each));
-  if (confidence !== undefined && isWithConfidence(filters))
-    return typeNumbers
-      ? typeNumbers.map((number) => 505 + 101 * number + confidence)
-      : [101 * (severityNumber - 1) + confidence];
+  if (isWithConfidence(filters)) {
+    const begins = typeNumbers?.map((number) => 505 + 101 * number) ?? [101 * (severityNumber - 1)];
+    return begins.map((begin) => [begin + (confidence ?? minConfidence), begin + (confidence ?? 100)]);
+  }
   if (typeNumbers) return typeNumbers.map((number) => 206 + 6 * number + severityNumber);
   if (confidence !== undefined) return [50 + confidence];
-  return minConfidence ? keysFrom(minConfidence) : [severityNumber];
+  return minConfidence > 0 ? keysFrom(minConfidence) : [severityNumber];
 }
 
 /** Returns the keys of the values of confidence from the minimum on: single ones up to the next ten, then tens. */
@@ -190,12 +190,18 @@ export const statementChangesUpTo = (most: number) => sql`(
 ) <= ${most}`;
 
 /** Returns the query of the ids of a page, in order, which are between `start` and `stop`. */
-export function pageOfSegments(principal: Principal, filters: IndicatorFilters, page: SortedPage) {
+export function pageOfSegments(
+  principal: Principal,
+  filters: IndicatorFilters,
+  page: SortedPage,
+  isRare: boolean | undefined,
+) {
   const wanted = sql`case when (select total from counted) >= 0 then ${page.pageSize} else 0 end`;
   const skipped = sql`(select ${rowsBefore(page)} - before from start)`;
   const listed = listedBetween(principal, filters, keyOf('start'), keyOf('stop'), {
     // With a limit of each part the planner reads it in order, not as a whole to be sorted.
     limit: sql`${skipped} + ${wanted}`,
+    isRare: isRare && subsetOf(filters) !== undefined,
   });
   const wholePage = sql`select * from ${listed} limit ${wanted} offset ${skipped}`;
   return sql`select * from (${wholePage}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
@@ -231,18 +237,51 @@ function segmentsOf(
 }
 
 /** Returns the conditions of the filters for reading in the default order. With a subset no other index serves them. */
-export function matchesInOrder(
-  principal: Principal,
-  { tag, sourceId, since, ...listed }: IndicatorFilters,
-): RawBuilder<SqlBool>[] {
-  const ofSubset = [
-    ...(tag === undefined ? [] : [sql`${tag} = any (indicator.tags)`]),
-    ...(sourceId === undefined ? [] : [isStatedBy(sourceId, principal)]),
-  ];
+export function matchesInOrder(principal: Principal, filters: IndicatorFilters): RawBuilder<SqlBool>[] {
+  const { tag, sourceId, since, ...listed } = filters;
+  const ofSubset = isInSubset(principal, filters);
   if (ofSubset.length === 0) return listedConditions({ since, ...listed });
   // PostgreSQL tests them in this order: the dearer ones last.
   const conditions = sql.join([...listedConditions(listed), ...ofSubset], sql` and `);
   return [sql`(${conditions}) is true`, ...listedConditions({ since })];
+}
+
+/** Returns the conditions of the tag and the source for each row. */
+const isInSubset = (principal: Principal, { tag, sourceId }: IndicatorFilters) => [
+  ...(tag === undefined ? [] : [sql<SqlBool>`${tag} = any (indicator.tags)`]),
+  ...(sourceId === undefined ? [] : [isStatedBy(sourceId, principal)]),
+];
+
+interface FirstMatches {
+  /** One more condition, on their place in the list. */
+  bounds: RawBuilder<unknown>;
+  /** Of the index of the list. */
+  columns?: RawBuilder<unknown>;
+  order: RawBuilder<unknown>;
+  limit: RawBuilder<unknown>;
+  /** Whether few indicators meet the filters but the tag and the source. */
+  isRare?: boolean;
+}
+
+/** Returns the query of the first visible matches in one of the orders of the list. */
+export function firstMatches(
+  principal: Principal,
+  filters: IndicatorFilters,
+  { bounds, columns = sql`id, last_seen`, order, limit, isRare = false }: FirstMatches,
+): RawBuilder<unknown> {
+  const isVisible = visible('indicator', principal);
+  if (!isRare) {
+    const conditions = [isVisible, ...matchesInOrder(principal, filters), bounds];
+    // A subset is read from the index of the whole list.
+    return firstInListOrder(subsetOf(filters) ? {} : filters, { conditions, columns, order, limit });
+  }
+  // The index excludes most, which are not read.
+  const { tag, sourceId, ...listed } = filters;
+  const conditions = sql.join([isVisible, ...listedConditions(listed), bounds], sql` and `);
+  const own = sql.join([sql`true`, ...isInSubset(principal, filters)], sql` and `);
+  return sql`
+    select * from (select ${columns} from indicator where ${conditions} order by ${order} offset 0) as listed
+    where exists (select from indicator where indicator.id = listed.id and ${own} offset 0) limit ${limit}`;
 }
 
 /** Returns the common table expression of the number of matches from a time on: whole segments and a part of one. */
@@ -281,13 +320,13 @@ function listedBetween(
   filters: IndicatorFilters,
   first: ListKey,
   last: ListKey,
-  { columns = sql`id, last_seen`, limit = sql`all` } = {},
+  {
+    limit = sql`all`,
+    ...more
+  }: Pick<FirstMatches, 'columns' | 'isRare'> & { limit?: RawBuilder<unknown> } = {},
 ) {
-  const matches = [visible('indicator', principal), ...matchesInOrder(principal, filters)];
-  // A subset is read from the index of the whole list.
-  const kinds = subsetOf(filters) ? {} : filters;
   const part = (bounds: RawBuilder<unknown>, order: RawBuilder<unknown>) =>
-    sql`(${firstInListOrder(kinds, { conditions: [...matches, bounds], columns, order, limit })})`;
+    sql`(${firstMatches(principal, filters, { bounds, order, limit, ...more })})`;
   return sql`(
     ${part(
       sql`last_seen = ${first.lastSeen} and id >= ${first.id}

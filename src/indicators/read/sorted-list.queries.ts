@@ -3,7 +3,6 @@ import { type Db, inSnapshot } from '../../db/database.ts';
 import { visible } from '../../db/visibility.ts';
 import { SEVERITIES, type Severity } from '../../model/vocabulary.ts';
 import {
-  firstInListOrder,
   type IndicatorFilters,
   type IndicatorRow,
   rowsBefore,
@@ -14,6 +13,7 @@ import { BOUNDS, type Bounds, type ListPage, type PageQuery, readPage, rowsOf } 
 import {
   countByValueOfSegments,
   coveredBySegments,
+  firstMatches,
   isCountedSubset,
   matchesInOrder,
   placeByFirstSeen,
@@ -26,6 +26,8 @@ import { countByValue, coveredBySummary, isCountable } from './summaries.queries
 const FROM_SEGMENTS = 0.1;
 /** An indicator that is found by its value takes as long as so many entries of an index in the list's order. */
 const ENTRIES_A_ROW = 15;
+/** A value of fewer matches than this share is rare: finding a row by its id takes as long as reading some from the table in their order. */
+const RARE = 0.15;
 /** With more parts than this, the few matches of a source are read as a whole: its statements may be read for each part. */
 const MAX_PARTS = 3;
 
@@ -192,6 +194,7 @@ async function readByValue<More>(
       principal,
       filters: { ...filters, ...exactly(by, value) },
       page: { page: 1, pageSize, before },
+      isRare: count < total * RARE,
     };
     const fromNearerEnd = Math.min(before + pageSize, count - before);
     // From the segment of the page.
@@ -245,17 +248,10 @@ async function readOldest<More>(
   const [oldest] = found;
   if (oldest === undefined) return { total, rows: [] };
   const first = (
-    seen: RawBuilder<unknown>,
+    bounds: RawBuilder<unknown>,
     order: RawBuilder<unknown>,
     limit = sql`${page.pageSize}::bigint`,
-  ) =>
-    // A subset is read from the index of the whole list.
-    firstInListOrder(subsetOf(filters) ? {} : filters, {
-      conditions: [visible('indicator', principal), ...matchesInOrder(principal, filters), seen],
-      columns: sql`id, last_seen`,
-      order,
-      limit,
-    });
+  ) => firstMatches(principal, filters, { bounds, order, limit });
   const isAtOnce = sql`last_seen = ${oldest.last}::timestamptz`;
   // In both orders those with one time are in the order of their ids: as many as are behind this one there come before the page here.
   const behind = first(sql`${isAtOnce} and id > ${oldest.id}::uuid`, sql`id`, sql`all`);

@@ -3,9 +3,6 @@ import type { Tables } from '../../db/tables.ts';
 import { BY_FIRST_SEEN, changesBy, NEW_COUNTS } from './add-to-counts.queries.ts';
 import { countAddedSubsets, countSubsetsOf, type SubsetKeys } from './count-subsets.queries.ts';
 
-/** Rows of first_seen_segment that a statement counts, in some seconds. */
-const SEGMENTS_AT_ONCE = 100;
-
 /** Leaves one segment, which has not been counted. */
 export async function beginFirstSeen(trx: Transaction<Tables>): Promise<void> {
   await sql`delete from first_seen_segment`.execute(trx);
@@ -13,7 +10,12 @@ export async function beginFirstSeen(trx: Transaction<Tables>): Promise<void> {
 }
 
 /** Divides the segments with too many rows of several times, and those that have not been counted. */
-export async function divideFirstSeen(trx: Transaction<Tables>, now: Date, size: number): Promise<void> {
+export async function divideFirstSeen(
+  trx: Transaction<Tables>,
+  now: Date,
+  size: number,
+  atOnce: number,
+): Promise<void> {
   const { rows } = await sql<{ first: string; end: string }>`
     select first_seen::text as first, before::text as end
     from (
@@ -25,7 +27,7 @@ export async function divideFirstSeen(trx: Transaction<Tables>, now: Date, size:
   for (const { first, end } of rows) {
     await sql`delete from first_seen_segment where first_seen = ${first}::timestamptz`.execute(trx);
     for (let from: string | null = first; from !== null; ) {
-      const next: string | null = await timeAfter(trx, now, from, end, size * SEGMENTS_AT_ONCE);
+      const next: string | null = await timeAfter(trx, now, from, end, size * atOnce);
       await countFrom(trx, now, from, next ?? end, size);
       await countSubsetsOf(trx, BY_FIRST_SEEN, firstSeenBetween(now, from, next ?? end));
       from = next;

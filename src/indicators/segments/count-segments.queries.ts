@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import type { Db } from '../../db/database.ts';
+import { type Db, liftTimeLimit } from '../../db/database.ts';
 import { hasOneConnection } from '../../db/readers.ts';
 import type { Tables } from '../../db/tables.ts';
 import { SEGMENT_SIZE } from '../read/segments.queries.ts';
@@ -16,7 +16,7 @@ import {
 } from './count-subsets.queries.ts';
 
 /** Segments that a statement counts, in about a second. */
-const SEGMENTS_AT_ONCE = 100;
+const SEGMENTS_AT_ONCE = 25;
 /** The indicators in a segment of any TLP; null: not counted. */
 const COUNT = sql`(counts[1] + counts[2] + counts[3] + counts[4] + counts[5])`;
 /** With more changes than this, all rows are counted again. */
@@ -43,6 +43,7 @@ export async function countSegments(
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute(async (trx) => {
+      await liftTimeLimit(trx);
       const { rows } = await sql<{ changed: boolean; usable: boolean; grams: boolean }>`
         select exists (select from list_changes(${now}::timestamptz, 1)) or state.revision is distinct from revision.value as changed,
           list_segments_usable(${now}::timestamptz, ${MAX_CHANGES}) as usable,
@@ -59,7 +60,7 @@ export async function countSegments(
         await beginAgain(trx);
         await beginFirstSeen(trx);
       }
-      await divideFirstSeen(trx, now, size);
+      await divideFirstSeen(trx, now, size, atOnce);
       if ((await divideLarge(trx, now, size, atOnce)) > 0)
         await sql`analyze list_segment, first_seen_segment`.execute(trx);
       if (hasGrams) {
