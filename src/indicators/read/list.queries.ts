@@ -356,9 +356,9 @@ function ctes(
   bounds: Bounds,
 ): RawBuilder<unknown>[] {
   const isSummed = isCountable(filters) && !visibility;
-  const { confidence, sourceId } = filters;
-  // Those of the value are read by its index, and the statements about them, not all of the source.
-  const isByConfidence = isRare === true && confidence !== undefined && sourceId !== undefined;
+  const { confidence } = filters;
+  // Those of the value are read by its index, not all of the tag or all statements of the source.
+  const isByConfidence = isRare === true && confidence !== undefined && subsetOf(filters) !== undefined;
   const matches = matching(db, principal, isByConfidence ? { confidence } : filters, visibility)
     .$if(isByConfidence, (query) =>
       query.where(sql<SqlBool>`${sql.join(matchesInOrder(principal, filters), sql` and `)}`),
