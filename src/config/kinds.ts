@@ -42,6 +42,10 @@ export function secret(form: RegExp, allowed: string): Kind<string> {
   return { allowed, isSecret: true, parse: (text) => (form.test(text) ? text : null) };
 }
 
+function forms(protocols: string[]): string {
+  return protocols.map((protocol) => `${protocol}//HOST:PORT/…`).join(' or ');
+}
+
 export function url(...protocols: string[]): Kind<string> {
   return {
     allowed: `an address, such as ${forms(protocols)}`,
@@ -58,17 +62,27 @@ export const redisUrl: Kind<string> = {
     isUrlOf(['redis:', 'rediss:'], text) && /^\/?\d*$/.test(new URL(text).pathname) ? text : null,
 };
 
+const POSTGRES = ['postgres:', 'postgresql:'];
+const OF_PASSWORD = '@, / and # of a password are written %40, %2F and %23';
+
+/** What follows a slash in a password is read as the path. */
+const isPostgresUrl = (text: string) => isUrlOf(POSTGRES, text) && !new URL(text).pathname.includes('@');
+
+export const postgresUrl: Kind<string> = {
+  allowed: `an address, such as ${forms(POSTGRES)}; ${OF_PASSWORD}`,
+  isSecret: true,
+  parse: (text) => (isPostgresUrl(text) ? text : null),
+};
+
 /** URLs separated by commas or blanks. Only a separator before a scheme counts: a password may contain commas. */
-export function urls(...protocols: string[]): Kind<string[]> {
-  return {
-    allowed: `a list of addresses, such as ${forms(protocols)}`,
-    isSecret: true,
-    parse: (text) => {
-      const list = text === '' ? [] : text.split(/[\s,]+(?=[a-z]+:\/\/)/);
-      return list.every((one) => isUrlOf(protocols, one)) ? list : null;
-    },
-  };
-}
+export const postgresUrls: Kind<string[]> = {
+  allowed: `a list of addresses, such as ${forms(POSTGRES)}; ${OF_PASSWORD}`,
+  isSecret: true,
+  parse: (text) => {
+    const list = text === '' ? [] : text.split(/[\s,]+(?=[a-z]+:\/\/)/);
+    return list.every(isPostgresUrl) ? list : null;
+  },
+};
 
 /** TLS authenticates the host: a URL without TLS is allowed for this machine only. */
 export const httpsUrl: Kind<string> = {
@@ -89,8 +103,6 @@ export const directory: Kind<string> = {
   allowed: 'a directory that exists',
   parse: (text) => (statSync(text, { throwIfNoEntry: false })?.isDirectory() ? text : null),
 };
-
-const forms = (protocols: string[]) => protocols.map((protocol) => `${protocol}//HOST:PORT/…`).join(' or ');
 
 function isUrlOf(protocols: string[], text: string): boolean {
   return protocols.some((protocol) => text.startsWith(`${protocol}//`)) && isUrl(text);

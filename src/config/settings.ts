@@ -7,10 +7,11 @@ import {
   networks,
   oneOf,
   onOrOff,
+  postgresUrl,
+  postgresUrls,
   redisUrl,
   secret,
   url,
-  urls,
   wholeNumber,
 } from './kinds.ts';
 
@@ -48,12 +49,12 @@ export const SETTINGS = {
     default: './data',
     meaning: 'directory of the embedded database, readable by its owner only',
   }),
-  databaseUrl: setting('DATABASE_URL', url('postgres:', 'postgresql:'), {
+  databaseUrl: setting('DATABASE_URL', postgresUrl, {
     without: 'embedded',
     example: 'postgres://user:password@host/database',
     meaning: 'PostgreSQL 15 or newer with the extension `pg_trgm`',
   }),
-  databaseReplicaUrls: setting('DATABASE_REPLICA_URLS', urls('postgres:', 'postgresql:'), {
+  databaseReplicaUrls: setting('DATABASE_REPLICA_URLS', postgresUrls, {
     default: '',
     example: 'postgres://user:password@host2/database',
     meaning: 'streaming replicas that serve reads while their lag is within bounds; comma-separated',

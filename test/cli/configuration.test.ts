@@ -46,6 +46,13 @@ describe('an invalid configuration', () => {
     });
   });
 
+  it('includes a slash in the password of the database, which is not repeated', async () => {
+    const env = { DATABASE_URL: `postgres://u:p@${PASSWORD}/x@127.0.0.1/tipline` };
+    const { code, stdout, stderr } = await run(['keys', 'list'], { env });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('%2F') });
+    expect(stdout + stderr).not.toContain(PASSWORD);
+  });
+
   it('is detected in .env, too', async () => {
     const cwd = temporaryDirectory();
     writeFileSync(join(cwd, '.env'), 'PORT=99999\n');
