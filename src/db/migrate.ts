@@ -93,7 +93,8 @@ export async function readEncoding(db: Kysely<Tables>): Promise<{ encoding: stri
   return { encoding, holdsAllText: ['UTF8', 'SQL_ASCII'].includes(encoding) };
 }
 
-export const CREATE_IN_UTF8 = 'Create another database: createdb -E UTF8 -T template0 NAME';
+export const CREATE_IN_UTF8 =
+  'Create another database: createdb -E UTF8 --lc-collate=C --lc-ctype=C.UTF-8 -T template0 NAME';
 
 async function requireEncoding(db: Kysely<Tables>): Promise<void> {
   const { encoding, holdsAllText } = await readEncoding(db).catch((error) => {

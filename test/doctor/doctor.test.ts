@@ -327,7 +327,8 @@ describe.skipIf(!hasPostgres)('tipline doctor on PostgreSQL', () => {
     const { db, close } = await openPostgresSession(latin1.url, 'tipline test');
     try {
       const problem = 'The database has the encoding LATIN1, which does not hold all text';
-      const remedy = 'Create another database: createdb -E UTF8 -T template0 NAME';
+      const remedy =
+        'Create another database: createdb -E UTF8 --lc-collate=C --lc-ctype=C.UTF-8 -T template0 NAME';
       expect(judgeEncoding(await readEncoding(db))).toEqual({
         status: 'error',
         message: problem,
