@@ -280,19 +280,24 @@ describe('tipline import without a server', () => {
     expect(await exported()).toMatchObject([{ tlp: 'GREEN' }]);
   });
 
-  it.each([['--interval', '1h'], ['--snapshot', 'on'], ['--disabled'], []])(
-    'refuses to set %s for a source of imported files',
-    async (...options) => {
-      const settings = env();
+  describe('into a source of imported files', () => {
+    const settings = env();
+    beforeAll(async () => {
       const list = inputFile('by-hand.txt', 'bad-one.test-feed.net\n');
       await run(['import', list, '--source', 'Ours'], { env: settings });
-      const { code, stderr } = await run(['sources', 'set', 'Ours', ...options], { env: settings });
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: expect.stringContaining('only --tlp, --confidence, --severity and --ttl can be set'),
-      });
-    },
-  );
+    });
+
+    it.each([['--interval', '1h'], ['--snapshot', 'on'], ['--disabled'], []])(
+      'allows no change of %s',
+      async (...options) => {
+        const { code, stderr } = await run(['sources', 'set', 'Ours', ...options], { env: settings });
+        expect({ code, stderr }).toEqual({
+          code: 1,
+          stderr: expect.stringContaining('only --tlp, --confidence, --severity and --ttl can be set'),
+        });
+      },
+    );
+  });
 
   it('follows symbolic links in a directory', async () => {
     const directory = temporaryDirectory();
