@@ -9,6 +9,7 @@ import { forgetPositions } from '../crowdsec/positions.queries.ts';
 import type { Database, Db } from '../db/database.ts';
 import { vacuumDeadRows } from '../db/dead-rows.ts';
 import { type JobRunner, openJobs, runJobLoop } from '../db/jobs.ts';
+import { lastMigration, migrationNames } from '../db/migrate.ts';
 import { runEnrichmentQueue } from '../enrichment/drain.ts';
 import type { ProviderClient } from '../enrichment/providers/provider-client.ts';
 import { releaseAllRequests } from '../enrichment/requests.queries.ts';
@@ -84,7 +85,7 @@ type MaintenanceJob = (stopped: () => boolean) => Promise<unknown>;
 /**
  * Starts the background jobs: they fetch sources that are due, mark expired indicators, re-evaluate indicators against
  * changed whitelists, query providers, continue undos and removals, and clean up. Any number of workers may run; each
- * job runs on one worker at a time.
+ * job runs on one worker at a time. None runs once another version has migrated the database, whose tables may mean something else.
  */
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const { db, clock, log, stats } = deps;
@@ -107,6 +108,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     await releaseAllRequests(db);
     await dropAllLeases(db);
   }
+  const latest = (await migrationNames()).at(-1);
   const stopping = new AbortController();
   // Each loop has a listener, of which Node.js otherwise warns.
   setMaxListeners(0, stopping.signal);
@@ -117,6 +119,18 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     secrets: webhookSecrets(deps.sessionSecret),
     clock,
     log,
+  };
+  /** Returns whether another version has migrated the database since the start, and then ends the jobs. */
+  const isMigrated = async (): Promise<boolean> => {
+    // Nobody else can migrate the embedded database.
+    if (isAlone || (await lastMigration(db)) === latest) return false;
+    if (!stopping.signal.aborted)
+      log.error(
+        {},
+        'another version has migrated the database: this process runs no more background jobs; start that version instead',
+      );
+    stopping.abort();
+    return true;
   };
   const countChanges = createSegmentCounter(db);
   const maintenanceJobs: Record<keyof typeof PERIODS, MaintenanceJob> = {
@@ -168,7 +182,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const of = { onError: trouble, signal: stopping.signal };
   const fetchOne = async ({ id }: { id: string }) => {
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]);
-    await counted('source-run', () => run(deps, id, signal)).catch((err) =>
+    await counted('source-run', async () => (await isMigrated()) || run(deps, id, signal)).catch((err) =>
       log.error({ err }, 'a source could not be fetched'),
     );
   };
@@ -180,7 +194,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       const end = performance.now() + MAINTENANCE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;
       // The next period repeats the job. The error is logged here, because nobody reads the queue.
-      await counted(name, () => job(stopped)).catch((err) =>
+      await counted(name, async () => (await isMigrated()) || job(stopped)).catch((err) =>
         log.error({ err, job: name }, 'a maintenance job failed'),
       );
     };
@@ -190,10 +204,12 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     // A job is sent twice in each period, so that no period is skipped; the queue accepts one of them.
     setInterval(() => void boss.send(name, {}, { singletonSeconds }).catch(trouble), singletonSeconds * 500),
   );
+  stopping.signal.addEventListener('abort', () => {
+    for (const timer of timers) clearInterval(timer);
+  });
   return {
     async stop() {
       stopping.abort();
-      for (const timer of timers) clearInterval(timer);
       const left = delay(STOP_MS, undefined, { ref: false });
       await Promise.race([Promise.all(doers.map(({ ended }) => ended)), left]);
       await Promise.all(doers.map(({ giveUp }) => giveUp()));

@@ -19,11 +19,13 @@ onEveryEngine((engine) => {
   let feeds: Feeds;
   let workers: Worker[];
   let warnings: [object, string][];
+  let errors: string[];
   beforeEach(async () => {
     tipline = await startHarness(engine);
     feeds = await startFeeds(tipline);
     workers = [];
     warnings = [];
+    errors = [];
   });
   afterEach(async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
@@ -34,7 +36,8 @@ onEveryEngine((engine) => {
   async function start(count: number): Promise<void> {
     const stats = createJobStats();
     const warn = (details: object, message: string) => void warnings.push([details, message]);
-    const log = { info: () => {}, warn, error: () => {} };
+    const error = (_: object, message: string) => void errors.push(message);
+    const log = { info: () => {}, warn, error };
     for (let i = 0; i < count; i++) {
       const asker = openProviderClient({
         outbound: feeds.outbound,
@@ -79,6 +82,24 @@ onEveryEngine((engine) => {
       await sql`drop table seen`.execute(db);
     }
   });
+
+  it.runIf(engine.name === 'postgresql')(
+    'runs no jobs once another version has migrated the database',
+    async () => {
+      const { db } = tipline;
+      await feeds.add({ kind: 'text' });
+      await sql`insert into kysely_migration values ('9999_other', '')`.execute(db);
+      try {
+        await start(1);
+        await until(async () => errors.length > 0);
+        await workers.pop()?.stop();
+        expect(errors).toEqual([expect.stringContaining('another version has migrated the database')]);
+        expect(feeds.server.asked).toEqual([]);
+      } finally {
+        await sql`delete from kysely_migration where name = '9999_other'`.execute(db);
+      }
+    },
+  );
 
   it('fetches due sources, sweeps expired indicators, re-evaluates the whitelist, and enriches', async () => {
     feeds.server.answer(({ url }) =>
