@@ -64,7 +64,7 @@ export async function openServerStore(
   config: StoreSettings,
   options: Pick<DatabaseOptions, 'onIdleError'> & { warn(message: string): void },
 ): Promise<Database> {
-  // The embedded database requires it by itself.
+  // The embedded database, which is in it, cannot be opened otherwise.
   if (config.databaseUrl !== undefined) await requireWritable(config.dataDirectory);
   return openStore(config, { ...options, allowRemote: false });
 }

@@ -92,7 +92,7 @@ export interface PageQuery {
   filters: IndicatorFilters;
   page: SortedPage;
   visibility?: RawBuilder<SqlBool> | undefined;
-  /** Few indicators meet the filters but the tag and the source. */
+  /** Few indicators meet the filters other than the tag and the source. */
   isRare?: boolean;
 }
 

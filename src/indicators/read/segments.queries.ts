@@ -259,7 +259,7 @@ interface FirstMatches {
   columns?: RawBuilder<unknown>;
   order: RawBuilder<unknown>;
   limit: RawBuilder<unknown>;
-  /** Whether few indicators meet the filters but the tag and the source. */
+  /** Whether few indicators meet the filters other than the tag and the source. */
   isRare?: boolean;
 }
 
