@@ -77,7 +77,10 @@ const { tag, source, confidence, minConfidence, severity } = everyFilter;
 const filters: fc.Arbitrary<Filters> = fc.oneof(
   { weight: 3, arbitrary: some },
   fc.record({ tag, confidence }),
-  fc.record({ source, confidence, severity }, { requiredKeys: ['source', 'confidence'] }),
+  fc.record(
+    { source, confidence, severity, exploited: everyFilter.exploited },
+    { requiredKeys: ['source', 'confidence'] },
+  ),
   fc.record({ severity, minConfidence, tag }, { requiredKeys: ['severity', 'minConfidence'] }),
 );
 const bounds = fc.record({

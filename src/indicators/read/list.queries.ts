@@ -358,7 +358,11 @@ function ctes(
   const isSummed = isCountable(filters) && !visibility;
   const { confidence } = filters;
   // Those of the value are read by its index, not all of the tag or all statements of the source.
-  const isByConfidence = isRare === true && confidence !== undefined && subsetOf(filters) !== undefined;
+  const isByConfidence =
+    isRare === true &&
+    confidence !== undefined &&
+    subsetOf(filters) !== undefined &&
+    coveredBySegments(filters);
   const matches = matching(db, principal, isByConfidence ? { confidence } : filters, visibility)
     .$if(isByConfidence, (query) =>
       query.where(sql<SqlBool>`${sql.join(matchesInOrder(principal, filters), sql` and `)}`),
