@@ -132,7 +132,7 @@ export function openChangeFeed(
   const turns = bulkhead(MAX_WOKEN, Number.POSITIVE_INFINITY);
 
   const isCurrent = ({ cursor, nextExpiry }: Idle, now: Date) =>
-    revisions.isFresh('answers', cursor.synced.revision) && (nextExpiry === null || now < nextExpiry);
+    revisions.isFresh('revision', cursor.synced.revision) && (nextExpiry === null || now < nextExpiry);
 
   /** Finding the first rows of a feed takes long: such requests take turns too. */
   const limitedTurns = bulkhead(MAX_LIMITED, Number.POSITIVE_INFINITY);

@@ -24,7 +24,14 @@ type DefaultedJsonb<T> = ColumnType<T, string | undefined, string>;
 export interface Tables {
   /** Counts changes of access rights. */
   access_revision: { only_row: Generated<boolean>; value: number };
-  revision: { only_row: Generated<boolean>; value: number; last_number: number; epoch: Generated<string> };
+  revision: {
+    only_row: Generated<boolean>;
+    value: number;
+    last_number: number;
+    epoch: Generated<string>;
+    marks_from: number | null;
+    marks_to: number | null;
+  };
   /** Times that the history before a restore may have stated, in microseconds since 1970. */
   lost_period: { after_date: number; last_date: number };
   source: {

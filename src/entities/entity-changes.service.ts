@@ -63,7 +63,7 @@ export function entityChanges<Filters extends object, Row extends { id: string }
       text === undefined ? firstCursor(filters, principal) : readCursor(sealer, text, filters, principal);
     let { changes, revision } = await poll(given, text, principal);
     const watch = watchWait(database.revisions, wait, () => isClosed() || stopping.aborted);
-    const isCurrent = () => database.revisions.isFresh('answers', revision);
+    const isCurrent = () => database.revisions.isFresh('revision', revision);
     while (changes.cursor === text && (await watch.changes(isCurrent)))
       ({ changes, revision } = await poll(given, text, { ...principal, now: clock() }));
     return changes;

@@ -97,7 +97,7 @@ export function openListedValues(
     now: new Date(clock().getTime() - EXPIRED_MS),
   });
   const isCurrent = ({ point, epoch }: State) =>
-    epoch === revisions.epoch() && revisions.isFresh('answers', point.revision);
+    epoch === revisions.epoch() && revisions.isFresh('revision', point.revision);
 
   /** Adds the next changes to filters. */
   const step = async (of: State): Promise<'complete' | 'incomplete' | 'impossible'> => {

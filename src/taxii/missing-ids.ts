@@ -22,7 +22,7 @@ export function openMissingIds(revisions: Pick<RevisionWatch, 'isFresh' | 'epoch
   return {
     isMissing(scope, id) {
       const revision = revisionOf(scope, id);
-      return revision !== null && revisions.isFresh('answers', revision);
+      return revision !== null && revisions.isFresh('revision', revision);
     },
     missingUpTo(scope, ids) {
       const known = ids.map((id) => revisionOf(scope, id));

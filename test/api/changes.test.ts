@@ -130,7 +130,7 @@ onEveryEngine((engine) => {
       const { cursor } = await follow('');
       await follow(`cursor=${cursor}`);
       // The node learns the latest revision by itself.
-      await expect.poll(() => harness.revisions.lastKnown('answers')).toBeGreaterThan(0);
+      await expect.poll(() => harness.revisions.lastKnown('revision')).toBeGreaterThan(0);
       // On a slow machine what is known of the revision may be too old for one of them.
       const counts: number[] = [];
       for (let times = 0; times < 5; times++) {

@@ -32,7 +32,7 @@ onEveryEngine((engine) => {
       ...[0, 1, 2].map((i) => relationshipRecord(`i${i}`, 'indicates', 'actor:Bear')),
     ]);
     // Before the first report of the revision nothing is remembered.
-    harness.revisions.isFresh('answers', 0);
+    harness.revisions.isFresh('revision', 0);
     await vi.waitFor(() => expect(harness.revisions.lastReport()).not.toBeNull());
     searches = 0;
     stopListening = listenToStatements(({ sql, parameters }) => {

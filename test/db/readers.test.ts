@@ -9,7 +9,7 @@ describe('reader activity', () => {
     it('is visible in a shared database while a node polls the revision', async () => {
       const database = await engine.openNew();
       expect(await hasActiveReaders(database.db, HOUR_MS)).toBe(false);
-      database.revisions.isFresh('answers', 0);
+      database.revisions.isFresh('revision', 0);
       const isShared = engine.name === 'postgresql';
       await expect.poll(() => hasActiveReaders(database.db, HOUR_MS)).toBe(isShared);
       expect(await hasActiveReaders(database.db, 0)).toBe(false);

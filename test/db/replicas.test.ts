@@ -19,7 +19,14 @@ describe('reads', () => {
     revisions: {
       lastKnown: () => reports[i]?.revision ?? null,
       isFresh: () => reports[i]?.isRecent ?? false,
-      lastReport: () => ({ answers: 0, access: 0, server: `run of ${i}`, follows: 'run 1', ...reports[i] }),
+      lastReport: () => ({
+        lists: 0,
+        access: 0,
+        server: `run of ${i}`,
+        follows: 'run 1',
+        ...reports[i],
+        revision: 0,
+      }),
     },
   });
   const many = async (work = nameOf) => {
@@ -36,7 +43,7 @@ describe('reads', () => {
     ];
     const ofPrimary = {
       isFresh: (_: string, revision: number) => revision >= holding,
-      lastReport: () => ({ answers: 7, access: 0, server: 'run 1', follows: 'run 1' }),
+      lastReport: () => ({ revision: 7, lists: 7, access: 0, server: 'run 1', follows: 'run 1' }),
     };
     ({ read, stats } = createReadRouter(named('primary'), [replica(0), replica(1)], ofPrimary, () => now));
   });

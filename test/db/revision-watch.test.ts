@@ -27,11 +27,11 @@ describe('the revision watch', () => {
     now += ms;
     await vi.advanceTimersByTimeAsync(ms);
   };
-  const holds = (revision: number) => watch.isFresh('answers', revision);
+  const holds = (revision: number) => watch.isFresh('revision', revision);
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    [now, latest, asked] = [1_000, { answers: 7, access: 3 }, 0];
+    [now, latest, asked] = [1_000, { revision: 7, lists: 7, access: 3 }, 0];
     answer = async () => ({ ...latest });
     start();
   });
@@ -51,7 +51,7 @@ describe('the revision watch', () => {
     holds(7);
     await pass(0);
     const committed = now + 1;
-    latest.answers = 8;
+    latest.revision = 8;
     const until: number[] = [];
     for (let ms = 0; ms < 600; ms++) {
       await pass(1);
@@ -59,15 +59,31 @@ describe('the revision watch', () => {
       expect(holds(8), String(now)).toBe(true);
     }
     expect(Math.max(...until)).toBeLessThanOrEqual(committed + MAX_STALE_MS);
-    expect(watch.isLatest('answers', 7)).toBe(false);
+    expect(watch.isLatest('revision', 7)).toBe(false);
   });
 
   it('reports that a response is outdated well before it becomes stale', async () => {
     holds(7);
     await pass(0);
-    latest.answers = 8;
+    latest.revision = 8;
     await pass(60);
-    expect([watch.isLatest('answers', 7), holds(7)]).toEqual([false, true]);
+    expect([watch.isLatest('revision', 7), holds(7)]).toEqual([false, true]);
+  });
+
+  it('treats a list as fresh after revisions that left lists as they were', async () => {
+    holds(7);
+    await pass(0);
+    latest.revision = 9;
+    await pass(MAX_STALE_MS + 100);
+    expect([holds(7), watch.isFresh('lists', 7), watch.isLatest('lists', 7)]).toEqual([false, true, true]);
+    [latest.revision, latest.lists] = [10, 10];
+    await pass(60);
+    // Within the staleness bound another revision leaves it fresh, too.
+    latest.revision = 11;
+    await pass(60);
+    expect([watch.isFresh('lists', 7), watch.isLatest('lists', 7)]).toEqual([true, false]);
+    await pass(MAX_STALE_MS);
+    expect([watch.isFresh('lists', 7), watch.isFresh('lists', 10)]).toEqual([false, true]);
   });
 
   it.each([
@@ -108,7 +124,7 @@ describe('the revision watch', () => {
     const late = { ...latest };
     watch.invalidate();
     expect([holds(7), holds(8)]).toEqual([false, false]);
-    answer = async () => ({ answers: 8, access: 3 });
+    answer = async () => ({ revision: 8, lists: 8, access: 3 });
     reply(late);
     await turn();
     expect([holds(7), holds(8)]).toEqual([false, true]);
@@ -124,9 +140,9 @@ describe('the revision watch', () => {
   });
 
   it.each([
-    ['its counters have gone back', { answers: 6, access: 3 }],
-    ['another server answers', { answers: 9, access: 4, server: 'promoted' }],
-    ['a backup was restored', { answers: 9, access: 4, history: 'another' }],
+    ['its counters have gone back', { revision: 6, lists: 6, access: 3 }],
+    ['another server answers', { revision: 9, lists: 9, access: 4, server: 'promoted' }],
+    ['a backup was restored', { revision: 9, lists: 9, access: 4, history: 'another' }],
   ])('starts a new epoch when %s', async (_, later) => {
     holds(7);
     await pass(0);
@@ -137,8 +153,8 @@ describe('the revision watch', () => {
     await pass(60);
     expect(watch.epoch()).toBe(epoch + 1);
     expect(watch.generation()).toBeGreaterThan(generation + 1);
-    expect([watch.lastKnown('answers'), holds(later.answers), holds(later.answers - 1)]).toEqual([
-      later.answers,
+    expect([watch.lastKnown('revision'), holds(later.revision), holds(later.revision - 1)]).toEqual([
+      later.revision,
       true,
       false,
     ]);
@@ -163,7 +179,7 @@ describe('the revision watch', () => {
     holds(7);
     await pass(60_000);
     expect([holds(7), asked]).toEqual([true, 1]);
-    latest.answers = 8;
+    latest.revision = 8;
     watch.invalidate();
     expect(holds(7)).toBe(false);
     await pass(0);

@@ -21,8 +21,8 @@ describe('the response cache', () => {
   beforeEach(() => {
     [latest, oldest, generation, epoch, clock, computed] = [1, 1, 0, 0, 0, 0];
     const watch = {
-      isFresh: (_: string, revision: number) => revision >= oldest,
-      isLatest: (_: string, revision: number) => revision >= latest,
+      isFresh: (counter: string, revision: number) => counter === 'lists' && revision >= oldest,
+      isLatest: (counter: string, revision: number) => counter === 'lists' && revision >= latest,
       generation: () => generation,
       epoch: () => epoch,
     };

@@ -1,6 +1,7 @@
 import { CompiledQuery, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readRevision, withRevision } from '../../src/db/revision/revision.ts';
+import { READ_REVISIONS, readRevision, withRevision } from '../../src/db/revision/revision.ts';
+import type { Revisions } from '../../src/db/revision/watch.ts';
 import { takeExpiredFromSummaries } from '../../src/indicators/expiry/sweep.queries.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -36,6 +37,23 @@ onEveryEngine((engine) => {
         headers: { 'if-none-match': String(before.headers.etag) },
       });
       expect(after.statusCode).toBe(304);
+    });
+
+    it('leaves cached lists valid, and no list that another revision changes', async () => {
+      const reports = async () => (await sql.raw<Revisions>(READ_REVISIONS).execute(tipline.db)).rows[0];
+      const expiring = Array.from({ length: 25 }, (_, i) =>
+        indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt: inDays(1) }),
+      );
+      await tipline.load([...expiring, indicatorRecord('DOMAIN', 'later.example', { expiresAt: inDays(3) })]);
+      tipline.clock.now = inDays(2);
+      const revision = await readRevision(tipline.db);
+      await sweepExpired(tipline.db, tipline.clock.now, undefined, { summed: 10, marked: 10 });
+      expect(await reports()).toMatchObject({ revision: revision + 3, lists: revision });
+      await tipline.load([indicatorRecord('DOMAIN', 'other.example')]);
+      expect(await reports()).toMatchObject({ revision: revision + 4, lists: revision + 4 });
+      tipline.clock.now = inDays(4);
+      await sweep();
+      expect(await reports()).toMatchObject({ revision: revision + 5, lists: revision + 4 });
     });
 
     it('reads no table as a whole, although many rows match', async () => {

@@ -32,7 +32,7 @@ export function createReadRouter(
   const resting = new Map<Replica, number>();
   let turn = 0;
   const isUsable = (replica: Replica) => {
-    const revision = replica.revisions.lastKnown('answers');
+    const revision = replica.revisions.lastKnown('revision');
     const follows = replica.revisions.lastReport()?.follows;
     const isAwake = clock() >= (resting.get(replica) ?? 0);
     // A replica that does not answer now may be gone: its last report is not enough.
@@ -41,8 +41,8 @@ export function createReadRouter(
       follows != null &&
       follows === lastReport()?.server &&
       revision !== null &&
-      replica.revisions.isFresh('answers', revision) &&
-      isFresh('answers', revision)
+      replica.revisions.isFresh('revision', revision) &&
+      isFresh('revision', revision)
     );
   };
   const readPrimary: Read = (work) => {

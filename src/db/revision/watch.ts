@@ -10,15 +10,17 @@ const POLL_MS = 50;
 /** Polling stops when the revision has not been in demand for so long. */
 const IDLE_MS = 2_000;
 
-/** Counters that increase with every change of responses, and of access rights. */
+/** The revision, the last one by which a list of indicators may have changed, and a counter of changes of access rights. */
 export interface Revisions {
-  answers: number;
+  revision: number;
+  lists: number;
   access: number;
   /** Identifies the history to which they belong; a restore renews it. */
   history?: string;
 }
 
-type Counter = 'answers' | 'access';
+const COUNTERS = ['revision', 'lists', 'access'] as const;
+type Counter = (typeof COUNTERS)[number];
 
 /** The revisions that one server reports, with its identity: other servers may have counted independently. */
 export interface RevisionsOf extends Revisions {
@@ -76,8 +78,8 @@ export function watchRevisions({
   clock = () => performance.now(),
 }: WatchOptions): RevisionWatch {
   let latest: Report | null = null;
-  /** The report before the latest one, which stays valid for MAX_STALE_MS. */
-  let before: Report | null = null;
+  /** The last report of another number of each counter, which stays valid for MAX_STALE_MS. */
+  let before: Partial<Record<Counter, Report>> = {};
   let generation = 0;
   let epoch = 0;
   let lastReport: RevisionsOf | null = null;
@@ -86,24 +88,24 @@ export function watchRevisions({
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  const isOtherStore = (revisions: RevisionsOf) =>
-    lastReport !== null &&
-    (revisions.server !== lastReport.server ||
-      revisions.history !== lastReport.history ||
-      revisions.answers < lastReport.answers ||
-      revisions.access < lastReport.access);
+  const isOtherStore = (revisions: RevisionsOf) => {
+    const last = lastReport;
+    if (last === null) return false;
+    const hasGoneBack = COUNTERS.some((counter) => revisions[counter] < last[counter]);
+    return hasGoneBack || revisions.server !== last.server || revisions.history !== last.history;
+  };
   const onReport = (revisions: RevisionsOf, askedAt: number) => {
     if (isOtherStore(revisions)) {
       generation++;
       epoch++;
       latest = null;
+      before = {};
     }
     // Rows read before the first report may be of another store.
     if (lastReport === null) epoch++;
     lastReport = revisions;
-    const same =
-      latest?.revisions.answers === revisions.answers && latest.revisions.access === revisions.access;
-    if (!same) before = latest;
+    for (const counter of COUNTERS)
+      if (latest && latest.revisions[counter] !== revisions[counter]) before[counter] = latest;
     latest = { revisions, askedAt };
   };
   const askOnce = async () => {
@@ -128,15 +130,16 @@ export function watchRevisions({
     lastUsedAt = now;
     if (!asking && timer === undefined && !(soleWriter && latest)) run();
   };
-  const isRecent = (report: Report | null, now: number): report is Report =>
-    report !== null && (soleWriter || now - report.askedAt <= MAX_STALE_MS);
+  const isRecent = (report: Report | null | undefined, now: number): report is Report =>
+    report != null && (soleWriter || now - report.askedAt <= MAX_STALE_MS);
 
   return {
     isFresh(counter, revision) {
       const now = clock();
       touch(now);
       if (isRecent(latest, now) && revision >= latest.revisions[counter]) return true;
-      return isRecent(before, now) && revision >= before.revisions[counter];
+      const other = before[counter];
+      return isRecent(other, now) && revision >= other.revisions[counter];
     },
     lastKnown(counter) {
       touch(clock());
@@ -149,7 +152,7 @@ export function watchRevisions({
     invalidate() {
       generation++;
       latest = null;
-      before = null;
+      before = {};
       if (clock() - lastUsedAt < IDLE_MS) run();
     },
     stop() {

@@ -33,7 +33,7 @@ export async function sweepExpired(
     const startedAt = performance.now();
     marked += await withRevision(db, async (trx, revision) => {
       const count = await markExpired(trx, now, markedAtOnce, revision.next);
-      if (count > 0) revision.advance();
+      if (count > 0) revision.advanceByMarks();
       return count;
     });
     await delay((performance.now() - startedAt) * REST);
