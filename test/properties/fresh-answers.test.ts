@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { MAX_STALE_MS } from '../../src/db/revision/watch.ts';
 import { changePin } from '../../src/indicators/confidence/confidence.service.ts';
+import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { addEntry, removeEntry, WhitelistError } from '../../src/whitelist/whitelist.service.ts';
 import { freshPostgresUrl } from '../support/engines.ts';
@@ -41,6 +42,8 @@ const step = fc.record({
     fc.record({ kind: fc.constantFrom('whitelist' as const, 'take back' as const, 'unpin' as const), name }),
     fc.record({ kind: fc.constant('pin' as const), name, confidence }),
     fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 3_000 }) }),
+    // By a clock that may be ahead.
+    fc.record({ kind: fc.constant('sweep' as const), aheadMs: fc.constantFrom(0, 2_000) }),
   ),
 });
 /** An entry that stands there already, or does not. */
@@ -101,6 +104,8 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, for arbitrary changes', () =
         );
       case 'unpin':
         return changePin(node.db, indicatorId('DOMAIN', change.name), { kind: 'unpin' }, by);
+      case 'sweep':
+        return sweepExpired(node.db, new Date(now.getTime() + change.aheadMs));
       case 'wait':
         return;
     }
