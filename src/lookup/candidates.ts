@@ -3,7 +3,7 @@ import { blocksAround } from '../model/address-ranges.ts';
 import { normalizeDetected } from '../model/detect-type.ts';
 import { normalize, normalizeRead } from '../model/normalize.ts';
 import { isIpv4, normalizeIpv6 } from '../model/normalize-address.ts';
-import { normalizeDomain, withoutHostDot } from '../model/normalize-url.ts';
+import { normalizeDomain, withHostDot, withoutHostDot } from '../model/normalize-url.ts';
 import { readText } from '../model/text.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 
@@ -127,12 +127,11 @@ export function visitCandidates(
     const other = withOtherScheme(normalized, parts);
     if (other !== null) visit('url-scheme', 'URL', other);
     visitPrefixes(normalized, parts, visit);
-    const bare = withoutUser(withoutHostDot(normalized));
-    if (bare !== normalized) {
-      visit('url-prefix', 'URL', bare);
-      visitPrefixes(bare, parts, visit);
-    }
     const host = nameOf(parts.host);
+    for (const form of otherForms(normalized, host)) {
+      visit('url-prefix', 'URL', form);
+      visitPrefixes(form, parts, visit);
+    }
     if (host === null) return;
     visitHost(host, 'url-host', visit);
     if (isAddress(host)) visitNetworks(host, lengths, visit);
@@ -177,6 +176,13 @@ function withOtherScheme(url: string, { scheme, port }: UrlParts): string | null
   if (port !== null) return null;
   if (scheme === 'http') return `https${url.slice(4)}`;
   return scheme === 'https' ? `http${url.slice(5)}` : null;
+}
+
+/** Returns a URL without user name and, unless its host is an address, without and with a dot after the host; not the URL itself. */
+function otherForms(url: string, host: Host | null): string[] {
+  const bare = withoutUser(withoutHostDot(url));
+  const forms = host !== null && isAddress(host) ? [bare] : [bare, withHostDot(bare)];
+  return forms.filter((form) => form !== url);
 }
 
 /** Returns a normalized URL without the user name and password before its host: they do not change what is fetched. */

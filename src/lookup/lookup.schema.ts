@@ -72,7 +72,8 @@ const Match = Type.Object({
       'SHA-256 first, then SHA-1 and MD5. in-network: a listed network around the address. parent-domain: a listed ' +
       'domain above it. url-scheme: the URL with https instead of http, or http instead of https. ' +
       'url-host: the host of the URL. url-prefix: a listed folder above the URL, or the URL without ' +
-      'its query, or without a user name before or a dot after its host. email-domain: the domain of the address.',
+      'its query, without a user name before its host, or with or without a dot after its host. email-domain: the ' +
+      'domain of the address.',
   }),
   indicator: ref(Indicator),
 });

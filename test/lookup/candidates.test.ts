@@ -50,6 +50,11 @@ describe('the candidates of a value', () => {
         'url-prefix URL http://www.evil.com:8080/a/',
         'url-prefix URL http://www.evil.com:8080/a',
         'url-prefix URL http://www.evil.com:8080/',
+        'url-prefix URL http://www.evil.com.:8080/a/b.php?id=1',
+        'url-prefix URL http://www.evil.com.:8080/a/b.php',
+        'url-prefix URL http://www.evil.com.:8080/a/',
+        'url-prefix URL http://www.evil.com.:8080/a',
+        'url-prefix URL http://www.evil.com.:8080/',
         'url-host DOMAIN www.evil.com',
         'parent-domain DOMAIN evil.com',
       ],
@@ -74,8 +79,28 @@ describe('the candidates of a value', () => {
         'in-network IPV6 2001:db8::/64',
       ],
     ],
-    ['http://localhost/', ['exact URL http://localhost/', 'url-scheme URL https://localhost/']],
-    ['ftp://localhost/', ['exact URL ftp://localhost/']],
+    [
+      'http://localhost/',
+      [
+        'exact URL http://localhost/',
+        'url-scheme URL https://localhost/',
+        'url-prefix URL http://localhost./',
+      ],
+    ],
+    ['ftp://localhost/', ['exact URL ftp://localhost/', 'url-prefix URL ftp://localhost./']],
+    [
+      'http://evil.com/a?b',
+      [
+        'exact URL http://evil.com/a?b',
+        'url-scheme URL https://evil.com/a?b',
+        'url-prefix URL http://evil.com/a',
+        'url-prefix URL http://evil.com/',
+        'url-prefix URL http://evil.com./a?b',
+        'url-prefix URL http://evil.com./a',
+        'url-prefix URL http://evil.com./',
+        'url-host DOMAIN evil.com',
+      ],
+    ],
     [
       'https://evil.com.:8443/a?b',
       [
@@ -102,6 +127,11 @@ describe('the candidates of a value', () => {
         'url-prefix URL https://evil.com/a/',
         'url-prefix URL https://evil.com/a',
         'url-prefix URL https://evil.com/',
+        'url-prefix URL https://evil.com./a/login?id=a@b',
+        'url-prefix URL https://evil.com./a/login',
+        'url-prefix URL https://evil.com./a/',
+        'url-prefix URL https://evil.com./a',
+        'url-prefix URL https://evil.com./',
         'url-host DOMAIN evil.com',
       ],
     ],
@@ -110,7 +140,7 @@ describe('the candidates of a value', () => {
   });
 
   it('are few, however deep a path and however long a name', () => {
-    expect(candidates(`http://evil.com/${'a/'.repeat(3000)}`).length).toBeLessThan(40);
+    expect(candidates(`http://evil.com/${'a/'.repeat(3000)}`).length).toBeLessThan(80);
     expect(candidates(`${'a.'.repeat(120)}evil.com`).length).toBeLessThan(130);
   });
 
