@@ -9,7 +9,7 @@ import {
   indicatorPage,
   tlpName,
 } from './format.ts';
-import { urlParts } from './url-parts.ts';
+import { hostForms, urlParts } from './url-parts.ts';
 
 /** The first version that has every field written here; `threat.indicator.id` was the last to be added. */
 const ECS_VERSION = '8.16.0';
@@ -192,7 +192,7 @@ function urlFields(url: string) {
     original: url,
     full: url,
     scheme,
-    ...domainFields(host),
+    ...domainFields(hostForms(host)[0] ?? host),
     ...(port !== null && { port }),
     path,
     ...(query.length > 1 && { query: query.slice(1) }),

@@ -15,7 +15,7 @@ import {
 import { listedBlocks } from './listed-blocks.ts';
 import { includesNamesBelow } from './listed-names.ts';
 import type { Skipped } from './skipped.ts';
-import { isPublicSuffix, type UrlParts, urlParts } from './url-parts.ts';
+import { hostForms, isPublicSuffix, type UrlParts, urlParts } from './url-parts.ts';
 
 const HASHES = ['MD5', 'SHA1', 'SHA256'] as const;
 
@@ -150,8 +150,8 @@ function paloAltoLines(
   // An entry has no port: a path is specific enough without it, a whole site is not.
   if (url.port !== null && url.path + url.query === '/') return { skipped: 'port' };
   // Entries are compared without regard to case.
-  const line = `${url.host}${url.path}${url.query}`.toLowerCase();
-  return line.length <= 255 ? [line] : { skipped: 'length' };
+  const lines = hostForms(url.host).map((host) => `${host}${url.path}${url.query}`.toLowerCase());
+  return lines.every(({ length }) => length <= 255) ? lines : { skipped: 'length' };
 }
 
 function fortinetLines(
@@ -166,17 +166,17 @@ function fortinetLines(
   const url = webUrl(value);
   if (url === null) return { skipped: 'not-http' };
   if (value.includes('*')) return { skipped: 'characters' };
-  const line = withoutScheme(url);
-  return line.length < 4000 ? [line] : { skipped: 'length' };
+  const lines = withoutScheme(url);
+  return lines.every(({ length }) => length < 4000) ? lines : { skipped: 'length' };
 }
 
 function checkPointLines({ type, value, ofCertificate }: ExportIndicator): Lines {
   if (ofCertificate) return NOT_OF_A_FILE;
   const url = type === 'URL' ? webUrl(value) : null;
   if (type === 'URL' && url === null) return { skipped: 'not-http' };
-  const line = url === null ? value : withoutScheme(url);
-  if (line.startsWith('#')) return { skipped: 'characters' };
-  return [/[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line];
+  const lines = url === null ? [value] : withoutScheme(url);
+  if (lines.some((line) => line.startsWith('#'))) return { skipped: 'characters' };
+  return lines.map((line) => (/[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line));
 }
 
 /**
@@ -203,9 +203,10 @@ function webUrl(value: string): UrlParts | null {
   return WEB_SCHEMES.has(url.scheme) ? url : null;
 }
 
-/** Omits the scheme, and user name and password, which are in no request line. */
-function withoutScheme({ host, port, path, query }: UrlParts): string {
-  return `${port === null ? host : `${host}:${port}`}${path}${query}`;
+/** Omits the scheme, and user name and password, which are in no request line. Returns a line for each form of the host. */
+function withoutScheme({ host, port, path, query }: UrlParts): string[] {
+  const rest = `${port === null ? '' : `:${port}`}${path}${query}`;
+  return hostForms(host).map((form) => `${form}${rest}`);
 }
 
 function wazuhLines(row: ExportIndicator, _: unknown, skipped: Skipped): Lines {

@@ -36,6 +36,14 @@ export function urlParts(url: string): UrlParts {
 }
 
 /**
+ * Returns the forms of a host in requests and logs: clients send a dot at its end as they got it, and some programs remove it. A host
+ * without a dot is its only form: lists would be twice as long.
+ */
+export function hostForms(host: string): string[] {
+  return host.endsWith('.') ? [host.slice(0, -1), host] : [host];
+}
+
+/**
  * Returns whether names are registered directly below a name (`co.uk`, `github.io`, `duckdns.org`): the names
  * below it belong to different customers, so only the name itself may be matched.
  */

@@ -11,8 +11,8 @@ import {
 } from './copied-rows.ts';
 import { indicatorPage } from './format.ts';
 
-const [POUND, PERCENT, BRACKET, MINUS, SLASH, COLON, AT] = [
-  0x23, 0x25, 0x28, 0x2d, 0x2f, 0x3a, 0x40,
+const [POUND, PERCENT, BRACKET, MINUS, POINT, SLASH, COLON, AT] = [
+  0x23, 0x25, 0x28, 0x2d, 0x2e, 0x2f, 0x3a, 0x40,
 ] as const;
 const [QUOTE, PLUS, UNDERLINE, CLOSE, LETTER_S, LETTER_T] = [0x22, 0x2b, 0x5f, 0x7d, 0x73, 0x74] as const;
 const TO_LOWER = 0x20;
@@ -107,6 +107,8 @@ function behindScheme(source: Uint8Array, from: number): number {
     // A port, or a user name.
     if (source[i] === COLON || source[i] === AT || source[i] === TAB) return -1;
   }
+  // A host with a dot at its end has two forms.
+  if (source[i - 1] === POINT) return -1;
   for (; source[i] !== TAB; i++) if (source[i] === PERCENT || source[i] === POUND) return -1;
   return start;
 }

@@ -12,7 +12,7 @@ import {
 import { createLineDeduplicator } from './line-deduplicator.ts';
 import { listedBlocks } from './listed-blocks.ts';
 import type { Skipped, SkipReason } from './skipped.ts';
-import { urlParts } from './url-parts.ts';
+import { hostForms, type UrlParts, urlParts } from './url-parts.ts';
 import { zeekFromCopy } from './zeek-from-copy.ts';
 
 /** Zeek compares User-Agent headers with SOFTWARE. */
@@ -170,9 +170,13 @@ const HTTP_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss']
  * @returns groups: another URL that shares the first form of a group also shares the others
  */
 function zeekUrls(url: string): string[][] {
-  const { scheme, host, port, path, query } = urlParts(url);
+  const parts = urlParts(url);
   // Without its scheme it would match requests for the same host and path by HTTP.
-  if (!HTTP_SCHEMES.has(scheme)) return [];
+  if (!HTTP_SCHEMES.has(parts.scheme)) return [];
+  return hostForms(parts.host).flatMap((host) => formsAt(host, parts));
+}
+
+function formsAt(host: string, { port, path, query }: UrlParts): string[][] {
   const uri = path + query;
   const authority = port === null || port === HTTP_PORT ? host : `${host}:${port}`;
   const decoded = unescaped(uri);

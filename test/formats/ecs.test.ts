@@ -52,6 +52,15 @@ describe('ecs', () => {
     expect(JSON.stringify(found)).not.toMatch(/:null|:\[\]|:\{\}|:""/);
   });
 
+  it('names the host of a URL without a dot at its end, as events of names do', async () => {
+    const [document] = await documents([exportIndicator(1, 'URL', 'http://www.evil.example./x')]);
+    expect(document.threat.indicator.url).toMatchObject({
+      full: 'http://www.evil.example./x',
+      domain: 'www.evil.example',
+      registered_domain: 'evil.example',
+    });
+  });
+
   /**
    * The prebuilt indicator match rules of elastic/detection-rules (rules/threat_intel): the field that their query of
    * indicators requires, and pairs of the fields of events and indicators that they compare.

@@ -135,6 +135,12 @@ describe('sigma', () => {
     expect(proxy).toMatchObject({ selection_url: { 'c-uri': [scheme + rest, rest] } });
   });
 
+  it('writes a URL with a dot after its host with and without it', async () => {
+    const { proxy } = await detectionOf(exportIndicator(1, 'URL', 'ftp://evil.example.:2121/a'));
+    const urls = ['ftp://evil.example:2121/a', 'ftp://evil.example.:2121/a'];
+    expect(proxy).toMatchObject({ selection_url: { 'c-uri': urls } });
+  });
+
   it('writes patterns shared by two schemes once', async () => {
     const rows = ['http', 'https'].map((scheme, index) =>
       exportIndicator(index, 'URL', `${scheme}://evil.example/a`),

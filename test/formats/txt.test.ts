@@ -261,6 +261,11 @@ describe('txt', () => {
     ['fortinet', 'https://u:p@evil.example:8443/A?b', ['evil.example:8443/A?b']],
     ['checkpoint', 'https://u:p@evil.example:8443/A?b', ['evil.example:8443/A?b']],
     ['checkpoint', 'http://evil.example/a,b', ['"evil.example/a,b"']],
+    // Clients send the dot as they got it.
+    ['plain', 'http://evil.example./A', ['http://evil.example./A']],
+    ['paloalto', 'http://evil.example./A', ['evil.example/a', 'evil.example./a']],
+    ['fortinet', 'http://evil.example.:81/A', ['evil.example:81/A', 'evil.example.:81/A']],
+    ['checkpoint', 'http://evil.example./A', ['evil.example/A', 'evil.example./A']],
     // Without its port it would be the whole site.
     ['paloalto', 'http://evil.example:8080/', []],
     ['paloalto', 'http://evil.example/', ['evil.example/']],

@@ -73,6 +73,8 @@ describe('zeek', () => {
     ['https://evil.example:80/x', ['evil.example/x']],
     // Host header with its port, the connection's port behind it (Zeek 4.2 and newer); or without.
     ['http://evil.example:8080/x', ['evil.example:8080/x', 'evil.example:8080:8080/x']],
+    // Clients send the dot as they got it.
+    ['http://evil.example./x', ['evil.example/x', 'evil.example./x']],
     ['http://evil.example/%7Euser', ['evil.example/%7Euser', 'evil.example/~user']],
     // What Zeek would see is nothing that a line can hold.
     ['http://evil.example/a%20b%23c', ['evil.example/a%20b%23c']],

@@ -3,7 +3,7 @@ import { isBlock } from '../../model/address-ranges.ts';
 import type { ExportIndicator } from '../format.ts';
 import { listedBlocks } from '../listed-blocks.ts';
 import { includesNamesBelow } from '../listed-names.ts';
-import { urlParts } from '../url-parts.ts';
+import { hostForms, urlParts } from '../url-parts.ts';
 import { type FilePlace, fileComparison, literal, type SigmaComparison } from './paths.ts';
 import { registryComparisons } from './registry.ts';
 
@@ -193,8 +193,10 @@ function webRequestComparisons(row: ExportIndicator): SigmaComparison[] {
  */
 function requestedUrls(url: string): string[] {
   const { scheme, host, port, path, query } = urlParts(url);
-  const rest = `${host}${port === null ? '' : `:${port}`}${path}${query}`;
-  const whole = `${scheme.replace(/^ws/, 'http')}://${rest}`;
-  // Without its scheme, an ftp URL would match HTTP requests.
-  return scheme.startsWith('ftp') ? [whole] : [whole, rest];
+  return hostForms(host).flatMap((form) => {
+    const rest = `${form}${port === null ? '' : `:${port}`}${path}${query}`;
+    const whole = `${scheme.replace(/^ws/, 'http')}://${rest}`;
+    // Without its scheme, an ftp URL would match HTTP requests.
+    return scheme.startsWith('ftp') ? [whole] : [whole, rest];
+  });
 }
