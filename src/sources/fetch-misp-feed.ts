@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
-import { FeedRunError, type FetchContext, type Fetched, sizeOf } from './fetching.ts';
+import { FeedRunError, type FetchContext, type Fetched, readJson, sizeOf } from './fetching.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -98,11 +97,6 @@ async function readManifest(path: string): Promise<Map<string, string>> {
   if (events.length < Object.keys(manifest).length)
     throw new FeedRunError('manifest.json names something that is no event');
   return new Map(events.map(([uuid, event]) => [uuid, String(isRecord(event) ? event.timestamp : '')]));
-}
-
-/** Parses a file without its byte order mark, which is no part of JSON (RFC 8259 §8.1). */
-async function readJson(path: string): Promise<unknown> {
-  return JSON.parse(new TextDecoder().decode(await readFile(path)));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

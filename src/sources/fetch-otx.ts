@@ -1,7 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { httpUrl } from '../model/normalize-url.ts';
 import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
-import { FeedRunError, type FetchContext, type Fetched, type FetchedFile, notLaterThan } from './fetching.ts';
+import {
+  FeedRunError,
+  type FetchContext,
+  type Fetched,
+  type FetchedFile,
+  notLaterThan,
+  readJson,
+} from './fetching.ts';
 
 const PAGE_SIZE = '20';
 const MAX_PAGES = 10_000;
@@ -30,9 +36,9 @@ export async function fetchOtx(context: FetchContext): Promise<Fetched> {
 
 /** Reads a page of pulses. Its `next` must be on the same origin, because the request for it contains the key. */
 async function readPage(path: string, page: number, first: URL) {
-  let answer: { next?: unknown; results?: unknown };
+  let answer: { next?: unknown; results?: unknown } | null;
   try {
-    answer = JSON.parse(await readFile(path, 'utf8'));
+    answer = (await readJson(path)) as typeof answer;
   } catch {
     throw new FeedRunError(`page ${page} of the pulses is not JSON`);
   }

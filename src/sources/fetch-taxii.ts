@@ -1,6 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
-import { FeedRunError, type FetchContext, type Fetched, type FetchedFile, notLaterThan } from './fetching.ts';
+import {
+  FeedRunError,
+  type FetchContext,
+  type Fetched,
+  type FetchedFile,
+  notLaterThan,
+  readJson,
+} from './fetching.ts';
 
 /** The media type of TAXII 2.1 (§1.6.8.1). */
 const MEDIA_TYPE = 'application/taxii+json;version=2.1';
@@ -63,7 +69,7 @@ function pageUrl(address: string, addedAfter: string | null, next: string | null
 async function readEnvelope(path: string, page: number) {
   let envelope: unknown;
   try {
-    envelope = JSON.parse(await readFile(path, 'utf8'));
+    envelope = await readJson(path);
   } catch {
     throw new FeedRunError(`page ${page} of the collection is not JSON`);
   }

@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { Outbound } from '../outbound/outbound.ts';
@@ -103,6 +103,11 @@ async function startOf(path: string): Promise<Buffer> {
   } finally {
     await file.close();
   }
+}
+
+/** Parses a file without its byte order mark, which is no part of JSON (RFC 8259 §8.1). */
+export async function readJson(path: string): Promise<unknown> {
+  return JSON.parse(new TextDecoder().decode(await readFile(path)));
 }
 
 export const sizeOf = async (path: string) => (await stat(path)).size;

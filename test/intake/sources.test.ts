@@ -907,7 +907,8 @@ onEveryEngine((engine) => {
         };
         if (url.includes('added_after'))
           return { body: '{}', headers: { 'content-type': headers['content-type'] } };
-        if (url.includes('next=two')) return { body: page([indicator(2)]), headers };
+        // Some servers begin a document with a byte order mark.
+        if (url.includes('next=two')) return { body: `\ufeff${page([indicator(2)])}`, headers };
         return { body: page([indicator(1)], { more: true, next: 'two' }), headers };
       });
       const id = await feeds.add({ kind: 'taxii', address: `${feeds.server.address}/api/collections/1` });
@@ -1096,7 +1097,9 @@ onEveryEngine((engine) => {
       });
       feeds.server.answer(({ url }: Asked) => {
         if (url.includes('modified_since')) return { body: JSON.stringify({ results: [], next: null }) };
-        if (url.includes('page=2')) return { body: JSON.stringify({ results: [pulse(2)], next: null }) };
+        // Some servers begin a document with a byte order mark.
+        if (url.includes('page=2'))
+          return { body: `\ufeff${JSON.stringify({ results: [pulse(2)], next: null })}` };
         return {
           body: JSON.stringify({ results: [pulse(3)], next: `${feeds.server.address}/feed?limit=50&page=2` }),
         };
