@@ -156,8 +156,9 @@ export function confidenceOf(record: Fields): number | null {
   throw new RecordRejected('confidence not an integer from 0 to 100');
 }
 
+/** Returns whether a value is true, also as the number or the text that sources write instead. */
 export function isTrue(value: unknown): boolean {
-  return value === true || value === 1 || value === '1' || value === 'true';
+  return value === true || value === 1 || (typeof value === 'string' && /^(?:1|true)$/i.test(value));
 }
 
 /**

@@ -25,6 +25,7 @@ import {
   idOf,
   isAttributeType,
   isObject,
+  isTrue,
   isUuid,
   listOf,
   longTextOf,
@@ -72,12 +73,12 @@ export function withdrawalOf(object: Fields): { withdrawn?: string } {
 }
 
 export function isRevoked(object: Fields): boolean {
-  return field(object, 'revoked') === true;
+  return isTrue(field(object, 'revoked'));
 }
 
 /** Revoked, or deprecated in the way of ATT&CK. */
 export function isRetired(object: Fields): boolean {
-  return isRevoked(object) || field(object, 'x_mitre_deprecated') === true;
+  return isRevoked(object) || isTrue(field(object, 'x_mitre_deprecated'));
 }
 
 export function externalReferences(object: Fields): Fields[] {

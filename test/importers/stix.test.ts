@@ -199,7 +199,7 @@ it.each([
   expect(record).not.toHaveProperty('withdrawn');
 });
 
-it.each([{ revoked: true }, { x_mitre_deprecated: true }])(
+it.each([{ revoked: true }, { x_mitre_deprecated: true }, { x_mitre_deprecated: 'true' }])(
   'a STIX relationship with %j is withdrawn',
   async (fields) => {
     const link = { relationship_type: 'indicates', source_ref: 'indicator--1', target_ref: 'malware--1' };
@@ -219,8 +219,8 @@ it.each([{ revoked: true }, { x_mitre_deprecated: true }])(
   },
 );
 
-it('a revoked STIX indicator is withdrawn', async () => {
-  const [record] = await recordsOf(indicator({ revoked: true }));
+it.each([true, 'true', 'True', 1])('a STIX indicator with revoked %j is withdrawn', async (revoked) => {
+  const [record] = await recordsOf(indicator({ revoked }));
   expect(record).toMatchObject({ value: 'bad.example.com', withdrawn: 'revoked by its source' });
 });
 
