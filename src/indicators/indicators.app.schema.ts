@@ -13,7 +13,7 @@ import {
   stringEnum,
 } from '../http/schema.ts';
 import { SEVERITIES, TLPS } from '../model/vocabulary.ts';
-import { Indicator, IndicatorContext, indicatorFilters } from './indicators.schema.ts';
+import { Enrichment, Indicator, IndicatorContext, indicatorFilters } from './indicators.schema.ts';
 import { SORTS } from './read/indicators.queries.ts';
 
 /**
@@ -128,6 +128,8 @@ export const readIndicator = operation('GET /app/indicators/:id', {
   answer: Type.Object({
     data: Type.Object({
       ...IndicatorContext.properties,
+      /** With the raw responses as JSON texts: a browser would round large integers. */
+      enrichments: Type.Array(Type.Object({ ...Enrichment.properties, raw: Type.String() })),
       createdAt: instant,
       modifiedAt: instantOrNull,
       forDetection: Type.Boolean(),

@@ -134,10 +134,11 @@ interface Parts {
 
 export function toDetail(parts: Parts, principal: Principal): Detail {
   const { known, more, hider } = parts;
-  const context = toContext(parts.context, principal.now);
+  const context = toContext(parts.context, principal.now, (raw) => raw);
   const statements = [...known.statements.values()];
   return {
     ...context,
+    enrichments: context.enrichments.map((enrichment) => ({ ...enrichment, raw: String(enrichment.raw) })),
     createdAt: more.createdAt,
     modifiedAt: more.modifiedAt,
     forDetection: statements.some(({ forDetection }) => forDetection),
@@ -165,7 +166,7 @@ function toSourceStatement({ source, records: _, ...stated }: SourceStatement): 
 
 /** Returns the origin of the confidence, by the rules of `effectiveConfidence`, with names. */
 function confidenceOriginOf(
-  { enrichments }: Pick<Detail, 'enrichments'>,
+  { enrichments }: Pick<IndicatorContext, 'enrichments'>,
   { pinned, ...last }: Pick<LoadedIndicator, 'pinned' | 'stored' | 'lastSource'>,
   statements: readonly SourceStatement[],
 ): Detail['confidenceOrigin'] {

@@ -251,7 +251,7 @@ export const ExportQuery = Type.Object({
   ...optionalPageParameters(500),
 });
 
-const Enrichment = Type.Object(
+export const Enrichment = Type.Object(
   {
     provider: Type.String({ description: 'The queried provider.' }),
     verdict: verdict({ description: 'By its score alone.' }),

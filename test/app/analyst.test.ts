@@ -46,6 +46,17 @@ onEveryEngine((engine) => {
     ]);
   });
 
+  it('has the raw response of a provider as it was received', async () => {
+    const raw = '{"serial":9007199254740993}';
+    const answer = { verdict: 'BENIGN' as const, score: 0, error: null, fetched_at: NOW, expires_at: NOW };
+    await tipline.db
+      .insertInto('enrichment')
+      .values({ indicator_id: BAD, provider: 'alpha', revision: 1, raw, ...answer })
+      .execute();
+    const { data } = (await analyst.send('GET', `/app/indicators/${BAD}`)).json();
+    expect(data.enrichments).toMatchObject([{ provider: 'alpha', raw }]);
+  });
+
   describe('pinning', () => {
     const pin = (confidence: unknown, id = BAD, browser = analyst) =>
       browser.send('POST', `/app/indicators/${id}/pin`, { confidence, reason } as object);

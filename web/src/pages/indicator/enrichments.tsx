@@ -1,5 +1,6 @@
 import IconRefresh from 'icon:refresh';
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
+import { indentedJson } from '../../../../src/model/indented-json.ts';
 import { visibleLines, visibleText } from '../../../../src/model/visible-text.ts';
 import { useApiMutation } from '../../client/queries.ts';
 import { VerdictBadge } from '../../parts/badges.tsx';
@@ -77,7 +78,7 @@ export function Enrichments({ indicator, canEnrich }: { indicator: IndicatorDeta
                     Raw response
                   </Text>
                   <Code block mah={400} style={{ overflow: 'auto' }} tabIndex={0}>
-                    {visibleLines(JSON.stringify(enrichment.raw, null, 2))}
+                    {visibleLines(indentedJson(enrichment.raw))}
                   </Code>
                 </details>
               )}
