@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import { extractValues } from '../lookup/extract.ts';
 import type { LookupResult } from '../lookup/lookup.schema.ts';
 import { partEnd } from '../lookup/text-part.ts';
+import { visibleText } from '../model/visible-text.ts';
 import { retryAfter } from '../outbound/with-retry.ts';
 import { VERSION } from '../version.ts';
 import { percent, UsageError } from './options.ts';
@@ -162,13 +163,21 @@ function asker({ server, values = false, minConfidence }: Options, key: string) 
 
   async function send(url: string, init: RequestInit): Promise<Response> {
     for (;;) {
-      const response = await fetch(url, { ...init, headers: { ...headers, ...init.headers } }).catch(
-        (error: Error) => {
-          throw new Error(
-            `${base} does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.`,
-          );
-        },
-      );
+      const response = await fetch(url, {
+        ...init,
+        headers: { ...headers, ...init.headers },
+        // Another address is no place for the values, and its answers say nothing of them.
+        redirect: 'manual',
+      }).catch((error: Error) => {
+        throw new Error(
+          `${base} does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.`,
+        );
+      });
+      const target = response.headers.get('location');
+      if (response.status >= 300 && response.status < 400 && target !== null)
+        throw new Error(
+          `${base} redirects to ${visibleText(target)}. Redirects are not followed: give the address of the server itself.`,
+        );
       if (!TRY_LATER.includes(response.status)) return response;
       await response.body?.cancel();
       const now = new Date();

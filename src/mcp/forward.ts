@@ -1,3 +1,5 @@
+import { visibleText } from '../model/visible-text.ts';
+
 /** A JSON-RPC message of a client; members are checked where they are read. */
 interface Message {
   id?: string | number | null;
@@ -43,6 +45,8 @@ export function forwarder({ url, key, userAgent, write, warn }: Forwarding): (li
       method: 'POST',
       body: line,
       signal: cancel,
+      // Another address is no place for the message.
+      redirect: 'manual',
       headers: {
         authorization: `Bearer ${key}`,
         'user-agent': userAgent,
@@ -52,6 +56,13 @@ export function forwarder({ url, key, userAgent, write, warn }: Forwarding): (li
       },
     });
     const text = (await response.text()).trim();
+    const target = response.headers.get('location');
+    if (response.status >= 300 && response.status < 400 && target !== null)
+      return fail(
+        message.id,
+        SERVER_ERROR,
+        `${url} redirects to ${visibleText(target)}. Redirects are not followed: give the address of the server itself.`,
+      );
     if (text === '' && response.ok) return;
     const answer = jsonOf(text);
     if (answer === undefined)

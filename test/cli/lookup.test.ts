@@ -104,6 +104,24 @@ describe('tipline lookup', () => {
     expect(asked.filter((method) => method === 'GET').length).toBeGreaterThan(2);
   });
 
+  it('sends neither key nor values to the address of a redirect', async () => {
+    let asked = 0;
+    const other = createServer((request, response) => {
+      asked++;
+      const location = request.url?.startsWith('/elsewhere') ? undefined : `/elsewhere${request.url}`;
+      response.writeHead(location ? 308 : 200, { location }).end('{"data":[]}');
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { code, stderr } = await run(['lookup', '--server', `http://127.0.0.1:${port}`], {
+      env,
+      input: log(1),
+    });
+    other.close();
+    expect([code, asked]).toEqual([1, 1]);
+    expect(stderr).toContain('redirects to /elsewhere/bulk/lookup?extract=true. Redirects are not followed');
+  });
+
   it('waits until the date that a busy server states', async () => {
     const asked: number[] = [];
     const until = Math.ceil(Date.now() / 1000) * 1000 + 2_000;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { forwarder } from '../../src/mcp/forward.ts';
 import { run } from '../support/processes.ts';
 import { createKey, type Service, serve } from '../support/service.ts';
 import { inputFile } from './inputs.ts';
@@ -94,6 +95,25 @@ describe('tipline mcp', () => {
     await once(other, 'close');
     const none = await run(['mcp'], { env: { ...env, TIPLINE_SERVER: address }, input: line('ping') });
     expect(JSON.parse(none.stdout).error.message).toMatch(/does not answer: .*ECONNREFUSED/);
+  });
+
+  it('sends neither key nor message to the address of a redirect', async () => {
+    let asked = 0;
+    const other = createServer((_, response) => {
+      asked++;
+      response.writeHead(asked === 1 ? 307 : 200, { location: '/elsewhere' }).end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const answers: string[] = [];
+    const write = (answer: string) => answers.push(answer);
+    const forward = forwarder({ url, key: 'tip_key', userAgent: 'test', write, warn: () => {} });
+    await forward(line('ping'));
+    other.close();
+    expect(asked).toBe(1);
+    const message = `${url} redirects to /elsewhere. Redirects are not followed: give the address of the server itself.`;
+    expect(answers.map((answer) => JSON.parse(answer).error)).toEqual([{ code: -32_000, message }]);
   });
 
   it('leaves out a message that is too long, and goes on', async () => {
