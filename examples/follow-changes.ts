@@ -42,20 +42,26 @@ async function fetchChanges(
 ): Promise<Changes | null> {
   const url = `${base}/api/v1/indicators/changes?${new URLSearchParams(query)}`;
   for (let pause = 1; ; pause = Math.min(2 * pause, 60)) {
+    let problem = 'the response is not JSON';
     // A redirect is an error: another address is no place for the key, or for changes to come from.
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${key}` },
       redirect: 'manual',
-    }).catch(() => null);
+    }).catch((error: Error) => {
+      problem = String(error.cause ?? error);
+      return null;
+    });
     const found = response?.ok ? ((await response.json().catch(() => null)) as Changes | null) : null;
     if (found) return found;
     if (response && query.cursor && BEGIN_AGAIN.includes(response.status)) return null;
     if (response && !response.ok && !TRY_LATER.includes(response.status))
       throw new Error(`${response.status}: ${await response.text()}`);
+    if (response && !response.ok) problem = `status ${response.status}`;
     const retryAfter = response?.headers.get('retry-after') ?? '';
     // It may also be a date.
-    const seconds = /^\d{1,5}$/.test(retryAfter) ? Number(retryAfter) : pause;
-    await delay(1000 * Math.max(1, seconds));
+    const seconds = Math.max(1, /^\d{1,5}$/.test(retryAfter) ? Number(retryAfter) : pause);
+    console.error(`${problem}: trying again in ${seconds} s`);
+    await delay(1000 * seconds);
   }
 }
 
@@ -103,16 +109,26 @@ export async function follow(
   }
 }
 
+/** Reads arguments of the form name=value. */
+export function filtersOf(texts: readonly string[]): Record<string, string> {
+  const filters = new Map<string, string>();
+  for (const text of texts) {
+    const end = text.indexOf('=');
+    const name = text.slice(0, Math.max(0, end));
+    if (name === '' || filters.has(name))
+      throw new Error(
+        `${text}: a filter is name=value, each name once; a list has commas, as in types=IPV4,IPV6.`,
+      );
+    filters.set(name, text.slice(end + 1));
+  }
+  return Object.fromEntries(filters);
+}
+
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [base = '', path = '', ...rest] = process.argv.slice(2);
-  const filters = rest
-    .filter((text) => !text.startsWith('--'))
-    .map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]);
-  await follow(
-    base,
-    path,
-    Object.fromEntries(filters),
-    process.env.TIPLINE_KEY ?? '',
-    rest.includes('--once'),
-  );
+  const filters = filtersOf(rest.filter((text) => !text.startsWith('--')));
+  const key = process.env.TIPLINE_KEY?.trim() ?? '';
+  // The error of fetch would show the key that it rejects.
+  if (!/^[!-~]+$/.test(key)) throw new Error('TIPLINE_KEY must be set to an API key.');
+  await follow(base, path, filters, key, rest.includes('--once'));
 }

@@ -119,10 +119,19 @@ def main():
     parser.add_argument("filters", nargs="*", metavar="name=value", help="filters of the list")
     parser.add_argument("--once", action="store_true", help="end when the copy is complete")
     options = parser.parse_args()
-    filters = dict(text.split("=", 1) for text in options.filters)
+    filters = {}
+    for text in options.filters:
+        name, separator, value = text.partition("=")
+        if not separator or name in filters:
+            parser.error(f"{text}: a filter is name=value, each name once; a list has commas, as in types=IPV4,IPV6")
+        filters[name] = value
+    # Files end in an end of line. http.client would show the whole header that it rejects.
+    key = os.environ.get("TIPLINE_KEY", "").strip()
+    if not re.fullmatch("[!-~]+", key):
+        parser.error("TIPLINE_KEY must be set to an API key")
     copy = open_copy(options.copy)
     while True:
-        has_more = step(copy, options.base, filters, os.environ["TIPLINE_KEY"], 0 if options.once else WAIT_SECONDS)
+        has_more = step(copy, options.base, filters, key, 0 if options.once else WAIT_SECONDS)
         if options.once and not has_more:
             return
 

@@ -5,8 +5,8 @@ import { createServer as createTcpServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { follow } from '../../examples/follow-changes.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { filtersOf, follow } from '../../examples/follow-changes.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
 import { temporaryDirectory } from '../support/directories.ts';
@@ -179,6 +179,44 @@ describe('the examples, with a server of the test', () => {
         expect(times).toHaveLength(2);
       },
     );
+  });
+
+  it('in TypeScript says why it tries again', async () => {
+    const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+    let asked = 0;
+    const base = await serve((request, response) => {
+      if (++asked === 1) request.socket.destroy();
+      else response.end(complete);
+    });
+    await inTypeScript(base);
+    expect(said.mock.calls).toEqual([
+      [expect.stringMatching(/^.*other side closed.*: trying again in 1 s$/)],
+    ]);
+    said.mockRestore();
+  });
+
+  it('in TypeScript rejects a filter that is repeated, of which only the last would count', () => {
+    expect(() => filtersOf(['types=IPV4', 'types=DOMAIN'])).toThrow('types=DOMAIN: a filter is name=value');
+    expect(filtersOf(['types=IPV4,DOMAIN', 'q=a=b'])).toEqual({ types: 'IPV4,DOMAIN', q: 'a=b' });
+  });
+
+  it.skipIf(python === null)('in Python sends the key without the end of its line', async () => {
+    const keys: unknown[] = [];
+    const base = await serve(({ headers }, response) => {
+      keys.push(headers.authorization);
+      response.end(complete);
+    });
+    await inPython(base, { TIPLINE_KEY: 'tip_secret\n' });
+    expect(keys).toEqual(['Bearer tip_secret']);
+  });
+
+  it.skipIf(python === null)('in Python rejects a filter that is repeated', async () => {
+    const running = run('python3', [SCRIPT, 'http://127.0.0.1:1', 'copy.db', 'types=IPV4', 'types=DOMAIN'], {
+      cwd: temporaryDirectory(),
+      env: { ...process.env, TIPLINE_KEY: 'tip_secret' },
+      timeout: 10_000,
+    });
+    await expect(running).rejects.toThrow('types=DOMAIN: a filter is name=value');
   });
 
   it.skipIf(python === null)('sends only TLS through a proxy, also when it tries again', async () => {

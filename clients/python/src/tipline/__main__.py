@@ -269,14 +269,19 @@ def _filters(texts: List[str], method: Callable[..., Any]) -> Dict[str, str]:
 
     >>> _filters(["minConfidence=70"], Tipline.list_indicators)
     {'min_confidence': '70'}
+    >>> _filters(["types=IPV4", "types=DOMAIN"], Tipline.list_indicators)
+    Traceback (most recent call last):
+    tipline.__main__.UsageError: types is given twice. A list has commas, as in types=IPV4,IPV6.
     """
     ours = ("self", "format", "slug", "cursor", "wait", "page", "cache", "if_none_match")
     allowed = {_camel(name): name for name in inspect.signature(method).parameters if name not in ours}
-    filters = {}
+    filters: Dict[str, str] = {}
     for text in texts:
         name, separator, value = text.partition("=")
         if not separator or name not in allowed:
             raise UsageError(f"{text} must be NAME=VALUE, with one of the names {', '.join(allowed)}.")
+        if allowed[name] in filters:
+            raise UsageError(f"{name} is given twice. A list has commas, as in types=IPV4,IPV6.")
         filters[allowed[name]] = value
     return filters
 
