@@ -83,7 +83,7 @@ export function exportCommand(): Command {
     .option('--q <text>', 'substring of the normalized value', nonEmpty)
     .option(
       '--type <types>',
-      `types, comma-separated (${INDICATOR_TYPES.join(', ')})`,
+      `types, comma-separated, repeatable (${INDICATOR_TYPES.join(', ')})`,
       listOf(INDICATOR_TYPES),
     )
     .option('--severity <severity>', SEVERITIES.join(', '), oneOf(SEVERITIES))

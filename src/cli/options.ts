@@ -34,10 +34,12 @@ export function oneOf<const T extends readonly string[]>(words: T) {
   };
 }
 
-/** Returns a parser for words separated by commas, which removes duplicates. */
+/** Returns a parser for words separated by commas, of an option that may be repeated, which removes duplicates. */
 export function listOf<const T extends readonly string[]>(words: T) {
   const one = oneOf(words);
-  return (text: string): T[number][] => [...new Set(text.split(',').map((word) => one(word.trim())))];
+  return (text: string, before: readonly T[number][] = []): T[number][] => [
+    ...new Set([...before, ...text.split(',').map((word) => one(word.trim()))]),
+  ];
 }
 
 export function uuid(text: string): string {

@@ -34,7 +34,10 @@ describe('tipline export', () => {
   });
 
   it('applies filters and the TLP ceiling', async () => {
-    expect((await exported('--format', 'txt', '--q', 'export7.')).stdout).toBe('export7.test-feed.net\n');
+    const types = ['--type', 'domain', '--type', 'ipv4'];
+    expect((await exported('--format', 'txt', '--q', 'export7.', ...types)).stdout).toBe(
+      'export7.test-feed.net\n',
+    );
     expect((await exported('--format', 'txt', '--tlp-ceiling', 'CLEAR')).stdout).toBe('');
     expect((await exported('--format', 'txt', '--type', 'ipv4,ipv6')).stdout).toBe('');
   });
