@@ -95,30 +95,50 @@ function limitsOn(
       duration: windowSeconds,
       rejectIfRedisNotReady: true,
     });
-    const inTimeOnly: Limiter = {
-      consume: (key, many) => inTime(shared.consume(key, many), ANSWER_MS),
-      reward: (key, points) => inTime(shared.reward(key, points), ANSWER_MS),
-      get: (key) => inTime(shared.get(key), ANSWER_MS),
-    };
     const onUnanswered = (error: Error) => {
       stats.unanswered++;
       onError(error);
     };
-    return withLocalFallback(inTimeOnly, ownOf(rateLimit), onUnanswered);
+    return withLocalFallback(inTimeOnly(shared), ownOf(rateLimit), onUnanswered);
   }, stats);
+}
+
+const LATE = 'the key-value store does not answer in time';
+
+/**
+ * Returns a limiter whose calls fail when they take too long, and at once while an earlier one for the key is late: a store that hangs
+ * executes late calls when it goes on, and would count all requests of its outage in one window.
+ */
+function inTimeOnly(limiter: Limiter): Limiter {
+  const late = new Set<string | number>();
+  const ask = <T>(key: string | number, call: () => Promise<T>): Promise<T> => {
+    if (late.has(key)) return Promise.reject(new Error(LATE));
+    const answer = call();
+    return inTime(answer, ANSWER_MS, () => {
+      late.add(key);
+      const forget = () => void late.delete(key);
+      answer.then(forget, forget);
+    });
+  };
+  return {
+    consume: (key, many) => ask(key, () => limiter.consume(key, many)),
+    reward: (key, points) => ask(key, () => limiter.reward(key, points)),
+    get: (key) => ask(key, () => limiter.get(key)),
+  };
 }
 
 /**
  * Resolves to the answer unless it takes too long. The time is counted in steps: a stall of this process,
  * after which the answer may be waiting to be read, is one step and does not count against the store.
  */
-function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+function inTime<T>(answer: Promise<T>, limitMs: number, onLate: () => void = () => {}): Promise<T> {
   return new Promise((resolve, reject) => {
     let steps = limitMs / STEP_MS;
     const timer = setInterval(() => {
       if (--steps > 0) return;
       clearInterval(timer);
-      reject(new Error('the key-value store does not answer in time'));
+      onLate();
+      reject(new Error(LATE));
     }, STEP_MS);
     answer.then(resolve, reject).finally(() => clearInterval(timer));
   });

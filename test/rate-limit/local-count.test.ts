@@ -172,6 +172,25 @@ describe.skipIf(inject('redisUrl') === null)('a Redis that rejects writes', () =
   });
 });
 
+describe.skipIf(inject('redisUrl') === null)('a Redis that hangs, and goes on', () => {
+  it('counts one late request of a key, not all those of its outage', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => stop(redis?.process, 'SIGKILL'));
+    const store = await redisStore(redis?.url ?? '', () => {});
+    onTestFinished(() => store.close());
+    const limit = { limit: 10, windowSeconds: 60 };
+    redis?.process.kill('SIGSTOP');
+    for (let n = 1; n <= 4; n++) expect((await store.consume('key', limit)).consumed).toBe(n);
+    redis?.process.kill('SIGCONT');
+    await store.ping();
+    const client = await createClient({ url: redis?.url ?? '' }).connect();
+    onTestFinished(() => client.destroy());
+    expect(await client.get('tipline:rate:60:key')).toBe('1');
+    expect((await store.consume('key', limit)).consumed).toBe(5);
+    expect(await client.get('tipline:rate:60:key')).toBe('2');
+  });
+});
+
 it('a window in memory is not longer after the clock is set back', async () => {
   vi.useFakeTimers({ now: START });
   onTestFinished(() => void vi.useRealTimers());
