@@ -53,8 +53,16 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
       }
     }
   };
+  let isSettling = false;
   const settled = new Promise<void>((done) => {
-    single.once('ready', () => settle().catch(onError).finally(done));
+    // With each connection: the one before may have broken before the answer, or been to another kind of server.
+    single.on('ready', async () => {
+      if (isSettling) return;
+      isSettling = true;
+      await settle().catch(onError);
+      isSettling = false;
+      done();
+    });
   });
   single.connect().catch(onError);
   await Promise.race([settled, delay(CONNECT_MS, undefined, { ref: false })]);

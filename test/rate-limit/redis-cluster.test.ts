@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
@@ -19,6 +20,27 @@ async function startCluster(port: number, directory: string) {
     String(await client.sendCommand(['CLUSTER', 'INFO'])).includes('cluster_state:ok');
   await vi.waitUntil(isWhole, { timeout: 20_000 });
   client.destroy();
+}
+
+/** Forwards connections to a port; the first one breaks when it is to forward a text. */
+async function breakAtFirst(text: string, port: number) {
+  let [isBroken, asked] = [false, 0];
+  const server = createServer((client) => {
+    const redis = connect(port, '127.0.0.1');
+    client.on('data', (data) => {
+      asked++;
+      if (isBroken || !data.includes(text)) return void redis.write(data);
+      isBroken = true;
+      client.destroy();
+    });
+    redis.on('data', (data) => client.write(data));
+    client.on('error', () => {}).on('close', () => redis.destroy());
+    redis.on('error', () => {}).on('close', () => client.destroy());
+  });
+  const own = await freePort();
+  await new Promise<void>((done) => server.listen(own, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  return { port: own, asked: () => asked };
 }
 
 describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
@@ -56,5 +78,22 @@ describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
     );
     expect(await stores[0]?.usage('never', limit)).toBe(0);
     for (const store of stores) await store.close();
+  });
+
+  it('is detected with the next connection if the first one breaks before the answer', async () => {
+    const port = await freePort();
+    await startCluster(port, mkdtempSync(join(tmpdir(), 'tipline-test-')));
+    const entry = await breakAtFirst('cluster', port);
+    const store = await redisStore(`redis://127.0.0.1:${entry.port}`, () => {});
+    onTestFinished(() => store.close());
+    // The client of a cluster asks the node that has the key, at the address that the cluster states.
+    const isDirect = async () => {
+      const before = entry.asked();
+      return store.ping().then(
+        () => entry.asked() === before,
+        () => false,
+      );
+    };
+    await vi.waitUntil(isDirect, { timeout: 20_000 });
   });
 });
