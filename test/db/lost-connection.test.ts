@@ -1,11 +1,12 @@
 import { once } from 'node:events';
+import { Socket } from 'node:net';
 import Fastify from 'fastify';
 import { Kysely, sql } from 'kysely';
 import pg from 'pg';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { type Db, liftTimeLimit } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
-import { postgresDialect } from '../../src/db/postgres/postgres.ts';
+import { connectionTo, postgresDialect } from '../../src/db/postgres/postgres.ts';
 import type { Tables } from '../../src/db/tables.ts';
 import { registerErrorHandler } from '../../src/http/error-handler.ts';
 import { indicatorId } from '../../src/model/identity.ts';
@@ -67,6 +68,17 @@ describe.skipIf(!url)('a connection terminated by the server', () => {
     for (const client of [blocking, other]) await client.end();
     await tipline.close();
     await fresh.drop();
+  });
+});
+
+describe.skipIf(!url)('a connection', () => {
+  it('is probed after ten seconds of silence, because the other machine may be gone', async () => {
+    const probed = vi.spyOn(Socket.prototype, 'setKeepAlive');
+    onTestFinished(() => probed.mockRestore());
+    const client = new pg.Client(connectionTo(url ?? '', 'tipline'));
+    await client.connect();
+    expect(probed.mock.calls).toEqual([[true, 10_000]]);
+    await client.end();
   });
 });
 

@@ -36,6 +36,12 @@ export interface PostgresOptions {
 }
 
 /**
+ * A connection that has been silent for so long is probed, and ends ten seconds later if the other machine is gone: the rows of an
+ * export and statements without a time limit would wait for the two hours of the kernel's default.
+ */
+const KEEP_ALIVE_MS = 10_000;
+
+/**
  * Returns the settings of a connection.
  * @param name by which Tipline finds its own connections in pg_stat_activity: one in the URL is ignored
  */
@@ -45,6 +51,7 @@ export function connectionTo(url: string, name: string): pg.ClientConfig {
     application_name: name,
     types: POSTGRES_TYPES,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
 }
 
