@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSegmentCounter } from '../../src/indicators/segments/count-segments.queries.ts';
-import { onEveryEngine } from '../support/engines.ts';
+import { ENGINES, onEveryEngine } from '../support/engines.ts';
 import { indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { until } from '../support/processes.ts';
 
 onEveryEngine((engine) => {
   it('counts the list between large imports, not during them', async () => {
@@ -43,6 +44,36 @@ onEveryEngine((engine) => {
     expect([await count(NOW), await hasStatistics()]).toEqual([true, false]);
     await load(['changed']);
     expect([await count(NOW), await hasStatistics()]).toEqual([true, true]);
+    await harness.close();
+  });
+});
+
+describe.each(ENGINES.filter(({ name }) => name === 'postgresql'))('several workers on $name', (engine) => {
+  it('leave the count to the one that has begun it, which may take longer than its job', async () => {
+    const harness = await startHarness(engine);
+    await harness.load([indicatorRecord('DOMAIN', 'd.example')]);
+    const blocking = await harness.db.startTransaction().execute();
+    await sql`lock table list_segment_state in exclusive mode`.execute(blocking);
+    const ended: (boolean | string)[] = [];
+    const worker = () =>
+      createSegmentCounter(harness.db)(NOW).then(
+        (result) => ended.push(result),
+        (error) => ended.push(error.message),
+      );
+    const waiting = async () => {
+      const { rows } = await sql<{ n: number }>`
+        select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        harness.db,
+      );
+      return rows[0]?.n ?? 0;
+    };
+    const first = worker();
+    await until('the first worker counts', async () => (await waiting()) === 1);
+    const second = worker();
+    await until('the second worker waits or has ended', async () => (await waiting()) + ended.length === 2);
+    await blocking.rollback().execute();
+    await Promise.all([first, second]);
+    expect(ended).toEqual([false, true]);
     await harness.close();
   });
 });

@@ -29,7 +29,7 @@ const FIRST = sql`'infinity'::timestamptz, '00000000-0000-0000-0000-000000000000
  * the history does not reach back, or much has changed, it counts all rows.
  * @param options `size` of a segment, segments that a statement counts `atOnce`, how many indicators are `kept` for a gram, and the
  * `fewest` of a tag or source that is counted
- * @returns whether anything had changed
+ * @returns whether anything had changed and was counted
  */
 export async function countSegments(
   db: Db,
@@ -44,6 +44,7 @@ export async function countSegments(
     .setIsolationLevel('repeatable read')
     .execute(async (trx) => {
       await liftTimeLimit(trx);
+      if (!(await lockCounts(trx))) return false;
       const { rows } = await sql<{ changed: boolean; usable: boolean; grams: boolean }>`
         select exists (select from list_changes(${now}::timestamptz, 1)) or state.revision is distinct from revision.value as changed,
           list_segments_usable(${now}::timestamptz, ${MAX_CHANGES}) as usable,
@@ -79,6 +80,16 @@ export async function countSegments(
         );
       return true;
     });
+}
+
+/** Key of the advisory lock: any number that nothing else in the database locks. */
+const COUNTING = 7_231_945;
+
+/** Takes the lock of the counts. @returns false: another worker counts, for longer than its job may take */
+async function lockCounts(trx: Transaction<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ isLocked: boolean }>`
+    select pg_try_advisory_xact_lock(${COUNTING}::bigint) as "isLocked"`.execute(trx);
+  return rows[0]?.isLocked ?? false;
 }
 
 /**
