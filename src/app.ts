@@ -55,7 +55,13 @@ import { Health, healthRoutes, healthStatus } from './health/health.routes.ts';
 import { requireDeclaredAccess } from './http/admit.ts';
 import { createResponseCache, type ResponseCache } from './http/cache/response-cache.ts';
 import { type CachedUrls, cachedUrls } from './http/cache/send-cached.ts';
-import { cutSlowBodies, drainConnections, oneRequestAtATime, type SlowBodies } from './http/connections.ts';
+import {
+  cutSlowBodies,
+  drainConnections,
+  limitConnections,
+  oneRequestAtATime,
+  type SlowBodies,
+} from './http/connections.ts';
 import { DEPRECATIONS, type Deprecation } from './http/deprecation.ts';
 import { handleClientError, registerErrorHandler, sendErrorOnSocket } from './http/error-handler.ts';
 import { type CollectMetrics, openMetrics } from './http/metrics.ts';
@@ -94,6 +100,7 @@ import { registerStateMetrics } from './metrics/state-metrics.ts';
 import { feedGroup, mispFeedRoutes } from './misp-feed/misp-feed.routes.ts';
 import { overviewRoutes } from './overview/overview.routes.ts';
 import type { RateLimit, RateLimitStore } from './rate-limit/store.ts';
+import { throttled } from './rate-limit/throttled.ts';
 import { searchRoutes } from './search/search.routes.ts';
 import type { CommunityRules } from './sigma/community-rules.ts';
 import { sigmaRoutes } from './sigma/sigma.routes.ts';
@@ -163,6 +170,8 @@ export interface AppDeps {
   hstsDays?: number;
   /** Default: all that is deprecated in this version. */
   deprecations?: readonly Deprecation[];
+  /** The maximum number of connections of clients; undefined: any. */
+  maxConnections?: number | undefined;
   /** The minimum rate of bodies; default: 1 KiB a second. */
   slowBodies?: SlowBodies;
   logger?: FastifyBaseLogger;
@@ -201,6 +210,8 @@ const SCHEMAS = [
   ...[healthStatus, exportFormat, exportStyle, mispGroup, exportIds, feedGroup].map(({ schema }) => schema),
 ];
 
+const LOG_INTERVAL_MS = 30_000;
+
 /** Returns the HTTP service: its plugins, its hooks in their order, and the explicit list of features. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
@@ -222,6 +233,16 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   }).withTypeProvider<TypeBoxTypeProvider>();
   lazyRequestLogs(app);
   deps.tls?.applyTo(app.server);
+  const { maxConnections } = deps;
+  if (maxConnections !== undefined)
+    limitConnections(
+      app.server,
+      maxConnections,
+      throttled(
+        () => app.log.warn({ maxConnections }, 'connections refused: the limit of open files allows no more'),
+        LOG_INTERVAL_MS,
+      ),
+    );
   drainConnections(app.server);
   cutSlowBodies(app.server, (socket) => sendErrorOnSocket(socket, 'request_timeout'), deps.slowBodies);
   // Node's response to an unknown Expect is a 417 without a body; RFC 9110 §10.1.1 permits the server to ignore it.

@@ -37,6 +37,7 @@ import { sessionSecret } from './secret.ts';
 import {
   listen,
   listenDirectly,
+  maxConnections,
   openLog,
   openServerTls,
   type RunningServer,
@@ -198,6 +199,7 @@ export async function startServer(
       collectMetrics,
       tls,
       hstsDays: config.hstsDays,
+      maxConnections: await maxConnections(),
     });
     open.unshift(() => closeApp(app));
     const address = await listen(app, { host: config.host, port: config.port, setting: 'PORT' });

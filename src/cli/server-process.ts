@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import type { AddressInfo, Server } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
@@ -67,6 +68,18 @@ function addressOf(server: Server, host: string): string {
 export function localUrl({ host, port, secure }: { host: string; port: number; secure: boolean }): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http${secure ? 's' : ''}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** Descriptors for the database, exports and other files; at most half of them where there are few. */
+const RESERVED_FILES = 800;
+
+/** Returns how many connections of clients this process can hold, from its limit of open files; undefined: there is none. */
+export async function maxConnections(limitsFile = '/proc/self/limits'): Promise<number | undefined> {
+  // Linux alone has the file.
+  const limits = await readFile(limitsFile, 'utf8').catch(() => '');
+  const files = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.NaN);
+  if (Number.isNaN(files)) return undefined;
+  return Math.max(files - RESERVED_FILES, Math.floor(files / 2));
 }
 
 /** Signals that request a graceful shutdown; SIGHUP comes when the terminal or the SSH session has ended. */

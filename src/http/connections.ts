@@ -44,6 +44,23 @@ export function oneRequestAtATime(listener: RequestListener): RequestListener {
   };
 }
 
+/**
+ * Refuses connections beyond a number. Each takes a descriptor, and so do files and connections to the database: with none left, the
+ * system drops connections without a word, and requests on the open ones fail.
+ * @param onRefused called for each that is refused
+ */
+export function limitConnections(server: Server, max: number, onRefused: () => void): void {
+  let open = 0;
+  server.on('connection', (socket: Socket) => {
+    if (open >= max) {
+      onRefused();
+      return void socket.destroy();
+    }
+    open++;
+    socket.once('close', () => open--);
+  });
+}
+
 export interface SlowBodies {
   /** The interval at which each incomplete body is checked. */
   intervalMs: number;
