@@ -43,9 +43,10 @@ const PROVIDER_POLL_MS = 5_000;
  * @param signal ends the wait between two polls
  */
 export async function runEnrichmentQueue(deps: DrainDeps, signal: AbortSignal): Promise<void> {
-  await deleteObsoleteRequests(deps);
   const draining = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
+  // In a long queue this takes a while, which the look-ups need not wait for.
+  const deleting = deleteObsoleteRequests(deps).catch((error: unknown) => void failures.push(error));
   try {
     while (failures.length === 0 && !(await deps.stopped())) {
       const names = await wantedProviders(deps);
@@ -59,7 +60,7 @@ export async function runEnrichmentQueue(deps: DrainDeps, signal: AbortSignal): 
       await delay(names.length > 0 ? POLL_MS : PROVIDER_POLL_MS, undefined, { signal }).catch(() => {});
     }
   } finally {
-    await Promise.all(draining.values());
+    await Promise.all([deleting, ...draining.values()]);
   }
   if (failures.length > 0) throw failures[0];
 }
@@ -68,9 +69,10 @@ export async function runEnrichmentQueue(deps: DrainDeps, signal: AbortSignal): 
  * Deletes requests that may no longer be sent. Claiming skips them, so deleting them once in a while is
  * enough.
  */
-async function deleteObsoleteRequests({ db, clock }: DrainDeps): Promise<void> {
+async function deleteObsoleteRequests({ db, clock, stopped }: DrainDeps): Promise<void> {
   for (const { stored } of await readyProviders(db)) {
-    await deleteObsolete(db, { provider: stored.name, tlpCeiling: stored.tlpCeiling }, clock());
+    const { name: provider, tlpCeiling } = stored;
+    await deleteObsolete(db, { provider, tlpCeiling }, clock(), stopped);
   }
 }
 

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { keysetPages } from '../db/expressions.ts';
 import type { Tables } from '../db/tables.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
 
@@ -145,20 +146,36 @@ export async function postponeRequest(
   await sql`delete from enrichment_request where ${mine} and attempts >= ${MAX_ATTEMPTS}`.execute(trx);
 }
 
+/** Requests per statement: a queue may have millions, and a statement only so much time. */
+const PAGE = 5_000;
+
 /**
  * Deletes requests that may no longer be sent: the indicator has been whitelisted, has expired or is above
  * the ceiling.
+ * @param stopped called between pages of so many requests; true ends the deletion
  */
 export async function deleteObsolete(
   db: Db,
   { provider, tlpCeiling }: Pick<QueueCriteria, 'provider' | 'tlpCeiling'>,
   now: Date,
+  stopped: () => boolean | Promise<boolean> = () => false,
+  requests = PAGE,
 ): Promise<void> {
-  await sql`
-    delete from enrichment_request as waiting using indicator
-    where waiting.provider = ${provider} and indicator.id = waiting.indicator_id
-      and (indicator.whitelisted or indicator.expires_at <= ${now}::timestamptz or indicator.tlp > ${tlpCeiling}::tlp)
-  `.execute(db);
+  const deletePage = async (after: string) => {
+    const { rows } = await sql<{ last: string | null }>`
+      with page as (
+        select indicator_id as id from enrichment_request
+        where provider = ${provider} and indicator_id > ${after}::uuid order by indicator_id limit ${requests}
+      ), gone as (
+        delete from enrichment_request as waiting using page, indicator
+        where waiting.provider = ${provider} and waiting.indicator_id = page.id and indicator.id = page.id
+          and (indicator.whitelisted or indicator.expires_at <= ${now}::timestamptz or indicator.tlp > ${tlpCeiling}::tlp)
+      )
+      select max(id::text) as last from page
+    `.execute(db);
+    return rows[0]?.last ?? undefined;
+  };
+  for await (const _ of keysetPages(deletePage, (last) => last)) if (await stopped()) return;
 }
 
 /** Deletes queued requests that no user made. */

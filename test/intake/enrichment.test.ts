@@ -15,6 +15,7 @@ import {
   addRequests,
   claimRequests,
   countRequests,
+  deleteObsolete,
   PRIORITY,
   type Priority,
 } from '../../src/enrichment/requests.queries.ts';
@@ -148,6 +149,18 @@ onEveryEngine((engine) => {
       await setUp();
       await drain();
       expect([await waiting(), server.asked.length]).toEqual([0, 1]);
+    });
+
+    it('loses requests that may not be sent page by page, however many there are', async () => {
+      await load(5, { tlp: 'AMBER' });
+      await setUp();
+      await request([1, 2, 3, 4, 5].map(idOf));
+      const below = { ...CLAIMING, tlpCeiling: 'CLEAR' } as const;
+      let pages = 0;
+      await deleteObsolete(tipline.db, below, tipline.clock.now, () => ++pages === 2, 1);
+      expect(await waiting()).toBe(3);
+      await deleteObsolete(tipline.db, below, tipline.clock.now, () => false, 1);
+      expect(await waiting()).toBe(0);
     });
 
     it('has no hash that is the fingerprint of a certificate', async () => {
