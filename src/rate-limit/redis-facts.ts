@@ -1,7 +1,8 @@
 import { createClient } from '@redis/client';
 import { WRITES_NOTHING } from './redis.ts';
 
-const CONNECT_MS = 2_000;
+/** For connecting, and for each answer: a server that hangs accepts connections, because its system does. */
+const ANSWER_MS = 2_000;
 
 export interface RedisFacts {
   version: string;
@@ -13,7 +14,8 @@ export interface RedisFacts {
 
 /** Reads the facts of a Redis or Valkey, and changes nothing. @throws when it does not answer */
 export async function readRedisFacts(url: string): Promise<RedisFacts> {
-  const client = createClient({ url, socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false } });
+  const limits = { connectTimeout: ANSWER_MS, socketTimeout: ANSWER_MS };
+  const client = createClient({ url, socket: { ...limits, reconnectStrategy: false } });
   client.on('error', () => {});
   await client.connect();
   try {

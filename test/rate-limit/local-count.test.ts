@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { createClient } from '@redis/client';
 import fc from 'fast-check';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { memoryStore, withLocalFallback } from '../../src/rate-limit/memory.ts';
 import { redisStore } from '../../src/rate-limit/redis.ts';
+import { readRedisFacts } from '../../src/rate-limit/redis-facts.ts';
 import { runs } from '../properties/runs.ts';
 import { freePort, startRedis, stop } from '../support/servers.ts';
 
@@ -189,6 +192,14 @@ describe.skipIf(inject('redisUrl') === null)('a Redis that hangs, and goes on', 
     expect((await store.consume('key', limit)).consumed).toBe(5);
     expect(await client.get('tipline:rate:60:key')).toBe('2');
   });
+});
+
+it('the facts of a Redis that accepts connections and answers nothing are not waited for', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  await expect(readRedisFacts(`redis://127.0.0.1:${port}`)).rejects.toThrow('timeout');
 });
 
 it('a window in memory is not longer after the clock is set back', async () => {
