@@ -95,7 +95,7 @@ const MAX_PREFIXES = 32;
 
 /**
  * Receives a candidate: a text or, with `start` and `end`, a part of it. Most are not listed, so that an object or a text for
- * each would cost more than finding that out.
+ * each would cost more than finding that out. Returns whether it may be listed.
  */
 export type Visit = (
   relation: Relation,
@@ -103,7 +103,7 @@ export type Visit = (
   text: string,
   start?: number,
   end?: number,
-) => void;
+) => boolean;
 
 /**
  * Visits the indicators that say something about a value, itself first. A public suffix (`co.uk`, `github.io`) is no
@@ -115,7 +115,7 @@ export function visitCandidates(
   lengths: PrefixLengths | null,
   visit: Visit,
 ): void {
-  visit('exact', type, normalized);
+  const mayBeListed = visit('exact', type, normalized);
   if (lengths === null) return;
   if (type === 'IPV4' || type === 'IPV6') visitNetworks({ type, normalized }, lengths, visit);
   else if (type === 'DOMAIN') visitParents(normalized, visit);
@@ -126,12 +126,8 @@ export function visitCandidates(
     const parts = urlParts(normalized);
     const other = withOtherScheme(normalized, parts);
     if (other !== null) visit('url-scheme', 'URL', other);
-    visitPrefixes(normalized, parts, visit);
+    visitUrlForms(normalized, parts, mayBeListed, visit);
     const host = nameOf(parts.host);
-    for (const form of otherForms(normalized, host)) {
-      visit('url-prefix', 'URL', form);
-      visitPrefixes(form, parts, visit);
-    }
     if (host === null) return;
     visitHost(host, 'url-host', visit);
     if (isAddress(host)) visitNetworks(host, lengths, visit);
@@ -178,11 +174,28 @@ function withOtherScheme(url: string, { scheme, port }: UrlParts): string | null
   return scheme === 'https' ? `http${url.slice(5)}` : null;
 }
 
-/** Returns a URL without user name and, unless its host is an address, without and with a dot after the host; not the URL itself. */
-function otherForms(url: string, host: Host | null): string[] {
+/**
+ * The prefixes of a URL; the URL without user name and without a dot after its host, and with the dot, each with its prefixes. Those with
+ * the dot are visited only if one without it may be listed: `hashesOf` adds a listed one without it, too.
+ */
+function visitUrlForms(url: string, parts: UrlParts, mayBeListed: boolean, visit: Visit): void {
+  let mayHaveDot = mayBeListed;
+  const visitWithoutDot: Visit = (relation, type, text, start, end) => {
+    const mayBe = visit(relation, type, text, start, end);
+    mayHaveDot ||= mayBe;
+    return mayBe;
+  };
+  visitPrefixes(url, parts, visitWithoutDot);
   const bare = withoutUser(withoutHostDot(url));
-  const forms = host !== null && isAddress(host) ? [bare] : [bare, withHostDot(bare)];
-  return forms.filter((form) => form !== url);
+  if (bare !== url) {
+    visitWithoutDot('url-prefix', 'URL', bare);
+    visitPrefixes(bare, parts, visitWithoutDot);
+  }
+  const isName = !parts.host.startsWith('[') && !isIpv4(parts.host);
+  const withDot = mayHaveDot && isName ? withHostDot(bare) : url;
+  if (withDot === url) return;
+  visit('url-prefix', 'URL', withDot);
+  visitPrefixes(withDot, parts, visit);
 }
 
 /** Returns a normalized URL without the user name and password before its host: they do not change what is fetched. */

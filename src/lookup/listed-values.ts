@@ -4,7 +4,7 @@ import type { Principal } from '../db/visibility.ts';
 import { isBlock, prefixLength } from '../model/address-ranges.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { type BloomFilter, emptyWords, openBloomFilter, type SharedWords } from './bloom-filter.ts';
-import { hashOfValue, type Listed } from './listed.ts';
+import { hashesOf, type Listed } from './listed.ts';
 import { countByTlp, type ListedRow, listedPage, listedSince, type Point } from './listed-values.queries.ts';
 
 /** Says without a query that a value is not listed, which holds for most values that are looked up. */
@@ -235,7 +235,7 @@ function emptyLevel(values: number, leastBytes: number): Level {
 
 function addTo(levels: readonly Level[], { type, tlp, normalized }: ListedRow): void {
   const level = levels[TLPS.indexOf(tlp)] as Level;
-  level.filter.add(hashOfValue(type, normalized));
+  for (const hash of hashesOf(type, normalized)) level.filter.add(hash);
   if ((type === 'IPV4' || type === 'IPV6') && isBlock(normalized))
     level.lengths[type].add(prefixLength(normalized));
 }

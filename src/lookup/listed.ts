@@ -1,3 +1,4 @@
+import { withoutHostDot } from '../model/normalize-url.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import { hashOf, openBloomFilter, type SharedWords } from './bloom-filter.ts';
 
@@ -26,6 +27,13 @@ const SEEDS = Object.fromEntries(INDICATOR_TYPES.map((type, index) => [type, ind
   number
 >;
 
-/** Returns the hash under which filters have a value: the text, or the part of it from `start` to `end`. */
-export const hashOfValue = (type: IndicatorType, text: string, start?: number, end?: number): number =>
+/** Returns the hashes under which filters have a listed value: of a URL with a dot after its host also the one without the dot. */
+export function hashesOf(type: IndicatorType, normalized: string): number[] {
+  const bare = type === 'URL' ? withoutHostDot(normalized) : normalized;
+  const hash = hashOfValue(type, normalized);
+  return bare === normalized ? [hash] : [hash, hashOfValue(type, bare)];
+}
+
+/** Returns the hash of a value: the text, or the part of it from `start` to `end`. */
+const hashOfValue = (type: IndicatorType, text: string, start?: number, end?: number): number =>
   hashOf(text, SEEDS[type], start, end);

@@ -90,7 +90,10 @@ const isExact = ({ read, matches }: LookedUp) =>
 /** Returns the ids of the indicators that a text can be. */
 function idsOf(text: string): string[] {
   const ids: string[] = [];
-  visitText(text, readValue(text), null, (_, type, normalized) => ids.push(indicatorId(type, normalized)));
+  visitText(text, readValue(text), null, (_, type, normalized) => {
+    ids.push(indicatorId(type, normalized));
+    return true;
+  });
   return ids;
 }
 

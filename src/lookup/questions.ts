@@ -41,9 +41,10 @@ export function readQuestions({ values, filters, listed, prefixLengths }: Asking
   let candidates = NONE;
   const visit: Visit = (relation, type, text, start, end) => {
     const isWanted = (types?.includes(type) ?? true) || (follows && isFileHash(type));
-    if (!isWanted || !mayBe(type, text, start, end)) return;
+    if (!isWanted || !mayBe(type, text, start, end)) return false;
     if (candidates === NONE) candidates = [];
     candidates.push({ relation, type, normalized: text.slice(start, end) });
+    return true;
   };
   return values.map((asked) => {
     candidates = NONE;

@@ -11,9 +11,10 @@ function candidates(text: string): string[] {
   const read = readValue(text);
   if ('unreadable' in read) throw new Error(read.unreadable);
   const found: string[] = [];
-  visitCandidates(read, LENGTHS, (relation, type, text, start, end) =>
-    found.push(`${relation} ${type} ${text.slice(start, end)}`),
-  );
+  visitCandidates(read, LENGTHS, (relation, type, text, start, end) => {
+    found.push(`${relation} ${type} ${text.slice(start, end)}`);
+    return true;
+  });
   return found;
 }
 

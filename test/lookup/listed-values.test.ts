@@ -5,6 +5,7 @@ import { filterFile } from '../../src/lookup/filter-file.ts';
 import { type Listed, mayBeListed } from '../../src/lookup/listed.ts';
 import type { FilterStore } from '../../src/lookup/listed-values.ts';
 import { type ListedValues, openListedValues } from '../../src/lookup/listed-values.ts';
+import { readQuestions } from '../../src/lookup/questions.ts';
 import type { Tlp } from '../../src/model/vocabulary.ts';
 import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { temporaryDirectory } from '../support/directories.ts';
@@ -72,6 +73,34 @@ onEveryEngine((engine) => {
         await load(i, 1);
         expect(mayBe(await upTo(listed), i)).toBe(true);
       }
+    });
+
+    it('lead to a URL with a dot after its host from one without it', async () => {
+      await harness.load([indicatorRecord('URL', 'http://evil.example./a/')]);
+      const { filters, prefixLengths } = await ready(open());
+      const urls = [
+        'http://evil.example/a/',
+        'https://user@evil.example/b',
+        'http://user@evil.example/a/b?c',
+      ];
+      const questions = readQuestions({
+        values: [...urls, 'http://evil.example./a/', 'http://evil.example./a/b'],
+        filters: { related: true },
+        listed: filters,
+        prefixLengths,
+      });
+      const found = questions.map(({ candidates }) =>
+        candidates.map(({ relation, normalized }) => `${relation} ${normalized}`),
+      );
+      const folder = 'url-prefix http://evil.example./a/';
+      const bare = 'url-prefix http://evil.example/a/';
+      expect(found).toEqual([
+        ['exact http://evil.example/a/', folder],
+        [],
+        [bare, folder],
+        ['exact http://evil.example./a/', bare],
+        [folder, bare],
+      ]);
     });
 
     it('are those up to the ceiling', async () => {

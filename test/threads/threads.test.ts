@@ -9,7 +9,7 @@ import { UnreadableInput } from '../../src/importers/importer.ts';
 import { importersInThreads } from '../../src/importers/parser-threads.ts';
 import { createImporter, fileInput } from '../../src/importers/recognize.ts';
 import { emptyWords, openBloomFilter } from '../../src/lookup/bloom-filter.ts';
-import { hashOfValue } from '../../src/lookup/listed.ts';
+import { hashesOf } from '../../src/lookup/listed.ts';
 import type { Asking, LookupFilters } from '../../src/lookup/questions.ts';
 import { readTexts } from '../../src/lookup/reading.ts';
 import { readingInThreads } from '../../src/lookup/reading-threads.ts';
@@ -191,7 +191,9 @@ describe('reading values of look-ups in worker threads', () => {
   const read = readingInThreads(script('reading-thread.js'));
   const words = emptyWords(65_536);
   const filter = openBloomFilter(words);
-  const list = (index: number) => filter.add(hashOfValue('DOMAIN', `host-${index}.example.com`));
+  const list = (index: number) => {
+    for (const hash of hashesOf('DOMAIN', `host-${index}.example.com`)) filter.add(hash);
+  };
   const asking = (values: string[], filters: Partial<LookupFilters> = {}): Asking => ({
     values,
     filters: { related: true, ...filters },
