@@ -46,7 +46,7 @@ export function oneRequestAtATime(listener: RequestListener): RequestListener {
 
 /**
  * Refuses connections beyond a number. Each takes a descriptor, and so do files and connections to the database: with none left, the
- * system drops connections without a word, and requests on the open ones fail.
+ * system drops connections without an error, and requests on the open ones fail.
  * @param onRefused called for each that is refused
  */
 export function limitConnections(server: Server, max: number, onRefused: () => void): void {
