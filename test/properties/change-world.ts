@@ -120,7 +120,7 @@ export function changeWorld(open: () => Database) {
     await sql`insert into change_date (first_number, last_number, first_date, revision) values (0, (select last_value from change_number), 0, 0)`.execute(
       db,
     );
-    await sql`update revision set value = 0, last_number = 0`.execute(db);
+    await sql`update revision set value = 0, last_number = 0, marks_from = null, marks_to = null`.execute(db);
     await sql`insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at)
       values (${SOURCE}::uuid, 'Changes', 'import', 'CLEAR', 50, 'MEDIUM', ${new Date(START)}::timestamptz),
         (${OTHER_SOURCE}::uuid, 'Other changes', 'import', 'CLEAR', 50, 'MEDIUM', ${new Date(START)}::timestamptz)

@@ -160,7 +160,7 @@ onEveryEngine((engine) => {
     const { db } = database;
     await sql`truncate indicator, indicator_history, link_history, entity_history, revision_log, indicator_source,
       crowdsec_position, crowdsec_deletion, network_prefix cascade`.execute(db);
-    await sql`update revision set value = 0, last_number = 0`.execute(db);
+    await sql`update revision set value = 0, last_number = 0, marks_from = null, marks_to = null`.execute(db);
     await sql`insert into network_prefix (type, length) values ('IPV4', 30), ('IPV4', 31)`.execute(db);
     await sql`insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at)
       values (${SOURCE}::uuid, 'Decisions', 'import', 'CLEAR', 50, 'MEDIUM', ${new Date(START)}::timestamptz)
