@@ -15,6 +15,8 @@ set -eu
 address=$1 file=$2 command=$3
 new=$(mktemp "$file.XXXXXX")
 trap 'rm -f "$new"' EXIT
+# Not every shell does this at its end by a signal.
+trap 'exit 1' HUP INT TERM
 # --fail for responses that are errors; curl itself fails if a transfer ends early. A redirect is neither, and its body is
 # not the feed. It is not followed: the administrator should know that the address is to be changed.
 status=$(curl --fail --silent --show-error --max-time 300 --compressed --write-out '%{http_code}' \

@@ -29,6 +29,10 @@ const BATCH_MS = 200;
 /** Requests under way. More text is read only when one of them is answered. */
 const MAX_UNDER_WAY = 4;
 const TRY_LATER = [429, 503];
+/** Answers of a proxy instead of a server that does not answer. */
+const NO_SERVER = [502, 504];
+/** A server that has answered before is waited for so long: it may be restarted while a log grows. */
+const OUTAGE_MS = 600_000;
 /** Until the next attempt when the server states none. */
 const UNSTATED_DELAY_MS = 1_000;
 /** Answers of servers in between that know no method but the common ones. */
@@ -58,6 +62,7 @@ export function lookupCommand(): Command {
         'after',
         `
 The API key is in TIPLINE_KEY, with the scope indicators:read. Each known value is printed once.
+A server that has answered before is waited for, up to ten minutes: it may be restarted.
 Exit codes: 0 nothing is known; 3 something is known; 1 failure; 2 invalid command.
 
 Examples:
@@ -160,6 +165,18 @@ function asker({ server, values = false, minConfidence }: Options, key: string) 
   const filters = minConfidence === undefined ? '' : `&minConfidence=${minConfidence}`;
   const headers = { authorization: `Bearer ${key}`, 'user-agent': `tipline/${VERSION}` };
   let hasQuery = true;
+  let hasAnswered = false;
+  /** When the present outage began, in monotonic milliseconds; null: there is none. */
+  let outage: number | null = null;
+
+  /** Waits before the next attempt. @throws when the server has never answered, or not for too long */
+  async function waitForRestart(problem: string): Promise<void> {
+    const now = performance.now();
+    if (!hasAnswered || now - (outage ?? now) > OUTAGE_MS) throw new Error(`${problem}.`);
+    if (outage === null) process.stderr.write(`${problem}: trying again for ten minutes.\n`);
+    outage ??= now;
+    await delay(UNSTATED_DELAY_MS);
+  }
 
   async function send(url: string, init: RequestInit): Promise<Response> {
     for (;;) {
@@ -168,16 +185,24 @@ function asker({ server, values = false, minConfidence }: Options, key: string) 
         headers: { ...headers, ...init.headers },
         // Another address is no place for the values, and its answers say nothing of them.
         redirect: 'manual',
-      }).catch((error: Error) => {
-        throw new Error(
-          `${base} does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.`,
-        );
-      });
+      }).catch((error: Error) => error);
+      if (response instanceof Error) {
+        const { message } = (response.cause as Error | undefined) ?? response;
+        await waitForRestart(`${base} does not answer: ${message}`);
+        continue;
+      }
+      if (hasAnswered && NO_SERVER.includes(response.status)) {
+        await response.body?.cancel();
+        await waitForRestart(`${base} answers ${response.status}`);
+        continue;
+      }
+      outage = null;
       const target = response.headers.get('location');
       if (response.status >= 300 && response.status < 400 && target !== null)
         throw new Error(
           `${base} redirects to ${visibleText(target)}. Redirects are not followed: give the address of the server itself.`,
         );
+      hasAnswered ||= response.ok;
       if (!TRY_LATER.includes(response.status)) return response;
       await response.body?.cancel();
       const now = new Date();

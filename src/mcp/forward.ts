@@ -7,6 +7,13 @@ interface Message {
   params?: Record<string, unknown> & { _meta?: Record<string, unknown> };
 }
 
+/** An error of JSON-RPC. */
+interface Failure {
+  code?: number;
+  /** Another server may send none. */
+  message?: string;
+}
+
 export interface Forwarding {
   /** The address of the endpoint. */
   url: string;
@@ -35,10 +42,17 @@ export function forwarder({ url, key, userAgent, write, warn }: Forwarding): (li
   let negotiated: string | undefined;
   const underWay = new Map<unknown, AbortController>();
 
-  const fail = (id: Message['id'], code: number, message: string) => {
-    if (id === undefined) warn(message);
-    else write(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
+  /** Answers a message with an error; of a batch, each request (JSON-RPC 2.0, §6). */
+  const failWith = (message: Message | Message[], error: Failure) => {
+    const batch = [message].flat();
+    const errors = batch.flatMap((one) =>
+      one?.id === undefined ? [] : { jsonrpc: '2.0', id: one.id, error },
+    );
+    if (errors.length === 0) warn(error.message ?? JSON.stringify(error));
+    else write(JSON.stringify(Array.isArray(message) ? errors : errors[0]));
   };
+  const fail = (message: Message | Message[], text: string) =>
+    failWith(message, { code: SERVER_ERROR, message: text });
 
   async function send(line: string, message: Message, cancel: AbortSignal): Promise<void> {
     const response = await fetch(url, {
@@ -59,28 +73,24 @@ export function forwarder({ url, key, userAgent, write, warn }: Forwarding): (li
     const target = response.headers.get('location');
     if (response.status >= 300 && response.status < 400 && target !== null)
       return fail(
-        message.id,
-        SERVER_ERROR,
+        message,
         `${url} redirects to ${visibleText(target)}. Redirects are not followed: give the address of the server itself.`,
       );
     if (text === '' && response.ok) return;
     const answer = jsonOf(text);
-    if (answer === undefined)
-      return fail(message.id, SERVER_ERROR, `${url} answers ${response.status} without JSON.`);
-    const { result, error } = answer as { result?: { protocolVersion?: string }; error?: object };
+    if (answer === undefined) return fail(message, `${url} answers ${response.status} without JSON.`);
+    const { result, error } = answer as { result?: { protocolVersion?: string }; error?: Failure };
     if (message.method === 'initialize' && result?.protocolVersion) negotiated = result.protocolVersion;
     // An error before the message was read has no id.
     const hasId = (answer as Message).id !== null && (answer as Message).id !== undefined;
-    if (error && !hasId && message.id !== undefined)
-      return write(JSON.stringify({ jsonrpc: '2.0', id: message.id, error }));
-    if (error && message.id === undefined) return warn(JSON.stringify(error));
+    if (error && !hasId) return failWith(message, error);
     write(JSON.stringify(answer));
   }
 
   return async (line) => {
     const message = jsonOf(line) as Message | undefined;
     if (message === undefined || message === null || typeof message !== 'object')
-      return fail(null, PARSE_ERROR, 'A line is not a JSON message.');
+      return failWith({ id: null }, { code: PARSE_ERROR, message: 'A line is not a JSON message.' });
     if (message.method === 'notifications/cancelled') underWay.get(message.params?.requestId)?.abort();
     const controller = new AbortController();
     if (message.id !== undefined) underWay.set(message.id, controller);
@@ -88,8 +98,7 @@ export function forwarder({ url, key, userAgent, write, warn }: Forwarding): (li
       await send(line, message, controller.signal);
     } catch (error) {
       // A cancelled request gets no answer (MCP, "Cancellation").
-      if (!controller.signal.aborted)
-        fail(message.id, SERVER_ERROR, `${url} does not answer: ${reasonOf(error)}.`);
+      if (!controller.signal.aborted) fail(message, `${url} does not answer: ${reasonOf(error)}.`);
     } finally {
       underWay.delete(message.id);
     }

@@ -104,6 +104,28 @@ describe('tipline lookup', () => {
     expect(asked.filter((method) => method === 'GET').length).toBeGreaterThan(2);
   });
 
+  it('waits for a server that has answered before, and is restarted', async () => {
+    let asked = 0;
+    // Four requests are under way at once. Of the next ones one connection breaks, and a proxy answers the other.
+    const statuses = [200, 200, 200, 200, null, 502];
+    const server = createServer((request, response) => {
+      const status = asked++ < statuses.length ? statuses[asked - 1] : 200;
+      if (status == null) request.socket.destroy();
+      else request.resume().on('end', () => response.writeHead(status).end('{"data":[]}'));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const values = Array.from({ length: 6_000 }, (_, index) => `host-${index}.test-feed.net\n`).join('');
+    const batches = Math.ceil(values.length / 20_000);
+    const { code, stderr } = await run(['lookup', '--values', '--server', `http://127.0.0.1:${port}`], {
+      env,
+      input: values,
+    });
+    server.close();
+    expect([code, asked]).toEqual([0, batches + 2]);
+    expect(stderr).toContain(': trying again for ten minutes.');
+  });
+
   it('sends neither key nor values to the address of a redirect', async () => {
     let asked = 0;
     const other = createServer((request, response) => {

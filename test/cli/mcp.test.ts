@@ -95,6 +95,16 @@ describe('tipline mcp', () => {
     await once(other, 'close');
     const none = await run(['mcp'], { env: { ...env, TIPLINE_SERVER: address }, input: line('ping') });
     expect(JSON.parse(none.stdout).error.message).toMatch(/does not answer: .*ECONNREFUSED/);
+    const answers: string[] = [];
+    const url = `${address}/mcp`;
+    const write = (answer: string) => answers.push(answer);
+    const forward = forwarder({ url, key: 'tip_key', userAgent: 'test', write, warn: () => {} });
+    const batch = [line('ping', {}, 3), line('notifications/initialized', {}, null), line('ping', {}, 4)];
+    await forward(`[${batch.join(',')}]`);
+    const error = { code: -32_000, message: expect.stringContaining('does not answer') };
+    expect(answers.map((answer) => JSON.parse(answer))).toEqual([
+      [3, 4].map((id) => ({ jsonrpc: '2.0', id, error })),
+    ]);
   });
 
   it('sends neither key nor message to the address of a redirect', async () => {

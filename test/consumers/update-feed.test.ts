@@ -1,4 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -46,6 +47,16 @@ describe.skipIf(!isInstalled)('examples/update-feed.sh', () => {
     for (let run = 0; run < 4; run++) expect(await update()).toBe(0);
     expect(readFileSync(join(directory, 'log'), 'utf8')).toBe('first\nsecond\n');
     expect(new Set(keys)).toEqual(new Set([`Basic ${btoa('tipline:tip_secret')}`]));
+  });
+
+  it('leaves no temporary file when it is ended', async () => {
+    const { port } = server.address() as AddressInfo;
+    const env = { ...process.env, TIPLINE_NETRC: join(directory, 'netrc') };
+    const script = spawn(SCRIPT, [`http://127.0.0.1:${port}/list`, file, 'true'], { env, detached: true });
+    // While it waits for the response.
+    respond = () => void process.kill(-Number(script.pid), 'SIGTERM');
+    await once(script, 'close');
+    expect(readdirSync(directory)).toEqual(['netrc']);
   });
 
   it('replaces a list by an empty one', async () => {
