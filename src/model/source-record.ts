@@ -183,7 +183,8 @@ export function withLatestVersion(
     return isSame && weightOf(record) === WITHDRAWN
       ? records
       : mergeRecords(records, [{ id, statedAt, withdrawn }]);
-  if (isSame || record.withdrawn) return records;
+  // A version that was withdrawn is replaced like any other: its withdrawal may have been stated before it, and is not stored then.
+  if (isSame || record.replaced) return records;
   const replaced = { id, statedAt: record.statedAt, withdrawn: true, replaced: true } as const;
   return latestRecords(records.map((each) => (each === record ? replaced : each)));
 }

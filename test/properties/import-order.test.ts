@@ -265,6 +265,25 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(6));
   });
 
+  it('replaces a version that its source both states and withdraws like any other', async () => {
+    const version = (value: string, day: string, isWithdrawn = false) =>
+      indicatorRecord('FILENAME', value, {
+        externalIds: ['indicator--1'],
+        statedAt: new Date(`2026-01-${day}T00:00:00.000Z`),
+        records: [{ id: 'indicator--1', statedAt: `2026-01-${day}T00:00:00.000Z` }],
+        ...(isWithdrawn && { withdrawn: 'withdrawn by its source' }),
+      });
+    const versions = [version('one', '02'), version('one', '02', true), version('two', '03')];
+    const orders = [0, 1, 2].flatMap((a) => [0, 1, 2].flatMap((b) => (a === b ? [] : [[a, b, 3 - a - b]])));
+    for (const order of orders) {
+      await clear();
+      for (const n of order) await harness.load([versions[n]] as ImportRecord[]);
+      const before = await revision();
+      for (const one of versions) await harness.load([one]);
+      expect([order, await revision()]).toEqual([order, before]);
+    }
+  });
+
   it('does not alternate between two statements of the same time', async () => {
     await clear();
     const records = [

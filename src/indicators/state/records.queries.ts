@@ -42,7 +42,7 @@ export async function findOtherHolders(
   const { rows } = await sql<RecordHolder>`
     select other.record_id as "recordId", other.id, said.stated_at as "statedAt", case when other.withdrawn
       then said.withdrawn and said.stated_at = other.stated_at
-      else said.hidden and said.stated_at < other.stated_at collate "C" end as "isSettled"
+      else said.hidden and not said.withdrawn and said.stated_at < other.stated_at collate "C" end as "isSettled"
     from (
       select x.*, held.id from ${recordset([...latest.values()], COLUMNS)},
         lateral (select entity_id as id from external_id where external_id = x.record_id and entity_kind = 'indicator' offset 0) as held
