@@ -210,6 +210,7 @@ const SCHEMAS = [
   ...[healthStatus, exportFormat, exportStyle, mispGroup, exportIds, feedGroup].map(({ schema }) => schema),
 ];
 
+/** Refused connections are logged no more often than this. */
 const LOG_INTERVAL_MS = 30_000;
 
 /** Returns the HTTP service: its plugins, its hooks in their order, and the explicit list of features. */

@@ -47,6 +47,8 @@ export function oneRequestAtATime(listener: RequestListener): RequestListener {
 /**
  * Refuses connections beyond a number. Each takes a descriptor, and so do files and connections to the database: with none left, the
  * system drops connections without an error, and requests on the open ones fail.
+ * `maxConnections` of Node's server does not do this with several processes: the primary offers a connection that no process accepts again
+ * and again.
  * @param onRefused called for each that is refused
  */
 export function limitConnections(server: Server, max: number, onRefused: () => void): void {

@@ -1,5 +1,7 @@
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|[^\s"[\]{},:]+/g;
 const INDENT = '  ';
+/** Deeper levels are indented no further: the text would grow with the square of the depth. */
+const MAX_DEPTH = 40;
 
 /**
  * Returns a JSON text with a line for each member and element. Numbers stay as they are written: `JSON.parse` rounds large integers, such
@@ -11,7 +13,7 @@ export function indentedJson(text: string): string {
   let depth = 0;
   const endLine = () => {
     lines.push(line);
-    line = INDENT.repeat(depth);
+    line = INDENT.repeat(Math.min(depth, MAX_DEPTH));
   };
   let previous = '';
   for (const [token] of text.matchAll(TOKENS)) {

@@ -25,3 +25,10 @@ it('reads strings of any length', () => {
   const text = JSON.stringify(['\\"{'.repeat(1_000_000)]);
   expect(indentedJson(text)).toHaveLength(text.length + '\n  \n'.length);
 });
+
+it('does not grow with the square of the depth', () => {
+  const depth = 20_000;
+  const lines = indentedJson('['.repeat(depth) + ']'.repeat(depth)).split('\n');
+  expect(lines).toHaveLength(2 * depth - 1);
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(100);
+});
