@@ -9,7 +9,8 @@ import { seededRandom } from './random.mjs';
 
 export const SEED = 20_260_101;
 /** As a sweep at this time would leave it. */
-const SUMMED_UNTIL = 'update indicator_summary_expiry set expires_at = $1';
+const SUMMED_UNTIL =
+  'update indicator_summary_expiry set expires_at = $1, next_expires_at = $1, next_id = id';
 /** The summaries are filled afterwards, because triggers are disabled during COPY. */
 const SUMMARY = `insert into indicator_summary
   select type, severity, tlp, confidence, for_detection, count(*),

@@ -2,13 +2,15 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
-import { openDatabase, sweepExpired } from '../dist/bench.js';
+import { openDatabase, sumExpiries, sweepExpired } from '../dist/bench.js';
 import { generate } from './generate.mjs';
 import { readersTable, startReaders } from './readers.mjs';
 import * as servers from './servers.mjs';
 
 const run = promisify(execFile);
 const BASELINE_MS = 20_000;
+/** As the worker. */
+const SUMS_PERIOD_MS = 10_000;
 
 const options = {
   rows: { type: 'string', default: '2000000' },
@@ -71,20 +73,29 @@ async function bench(rows, expired) {
   const before = await readers.read(delay(BASELINE_MS));
   const wait = due.getTime() - Date.now();
   if (wait < 0) throw new Error(`The indicators expired ${-wait} ms before the sweep.`);
-  await delay(wait);
   const database = await openDatabase({ url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
+  const { db } = database;
+  let hasEnded = false;
+  const summing = (async () => {
+    for (; !hasEnded; await delay(SUMS_PERIOD_MS)) await sumExpiries(db, new Date());
+  })();
+  const ahead = await readers.read(delay(wait));
   let marked = 0;
   const sweeping = seconds(async () => {
-    marked = await sweepExpired(database.db, new Date());
+    marked = await sweepExpired(db, new Date());
   });
   const during = await readers.read(sweeping);
   const swept = await sweeping;
+  hasEnded = true;
+  await summing;
   await database.close();
   const left = await sql(url, `select count(*) from indicator where not expired and expires_at <= now()`);
   if (left !== '0') throw new Error(`${left} expired indicators are not marked.`);
   console.log(
     [
       `${marked.toLocaleString('en')} of ${rows.toLocaleString('en')} indicators: swept in ${swept.toFixed(1)} s, one UPDATE ${reference.toFixed(1)} s; ratio ${(reference / swept).toFixed(2)}`,
+      '',
+      readersTable(before, ahead, 'the preparation of the sums'),
       '',
       readersTable(before, during, 'a sweep'),
     ].join('\n'),

@@ -116,6 +116,7 @@ export interface Tables {
     for_detection: boolean;
     count: number;
     hash: string;
+    expires_next: Generated<boolean>;
   };
   indicator_tag_summary: {
     tag: string;
@@ -123,8 +124,15 @@ export interface Tables {
     severity: Severity;
     tlp: Tlp;
     count: number;
+    expires_next: Generated<boolean>;
   };
-  indicator_summary_expiry: { only_row: Generated<boolean>; expires_at: Date; id: string };
+  indicator_summary_expiry: {
+    only_row: Generated<boolean>;
+    expires_at: Date;
+    id: string;
+    next_expires_at: Date;
+    next_id: string;
+  };
   indicator_campaign: { campaign_id: string; indicator_id: string; tlp: Tlp };
   list_segment_state: {
     only_row: Generated<boolean>;
@@ -170,7 +178,7 @@ export interface Tables {
     counts_with_confidence: Generated<number[]>;
   };
   statement_change: { indicator_number: number; source_id: string; revision: number; tlp: Tlp | null };
-  campaign_summary: { campaign_id: string; tlp: Tlp; count: number };
+  campaign_summary: { campaign_id: string; tlp: Tlp; count: number; expires_next: Generated<boolean> };
   source_summary: {
     source_id: string;
     type: IndicatorType;
@@ -178,6 +186,7 @@ export interface Tables {
     tlp: Tlp;
     confidence: number;
     count: number;
+    expires_next: Generated<boolean>;
   };
   import_run: {
     id: string;

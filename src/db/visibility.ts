@@ -9,16 +9,19 @@ export interface Principal {
   now: Date;
 }
 
-export type MarkedTable =
-  | 'indicator'
-  /** Sums of indicators that are not whitelisted and that no sweep has taken off as expired. */
+type SummaryTable =
+  /** Sums of indicators that are not whitelisted and that have not been taken off as expired, in two parts. */
   | 'indicator_summary'
   /** The same sums for each tag. */
   | 'indicator_tag_summary'
   /** The same sums for each campaign, by the marking that shows both the indicator and its link. */
   | 'campaign_summary'
   /** The same sums for each source, by the TLP that shows both the indicator and the source's statement about it. */
-  | 'source_summary'
+  | 'source_summary';
+
+export type MarkedTable =
+  | 'indicator'
+  | SummaryTable
   /** Links of indicators to campaigns, by any kind of relationship. */
   | 'indicator_campaign'
   /** Indicators by which the sums differ from those that have not expired at a time. */
@@ -40,6 +43,9 @@ export type MarkedTable =
 /** Tables whose rows the API and the application return. */
 type ReadableTable = 'indicator' | 'actor' | 'campaign' | 'technique' | 'software' | 'report' | 'attribute';
 
+const isSummaryTable = (table: MarkedTable) =>
+  ['indicator_summary', 'indicator_tag_summary', 'campaign_summary', 'source_summary'].includes(table);
+
 const isEntityTable = (table: MarkedTable) =>
   ['actor', 'campaign', 'technique', 'software', 'report', 'attribute'].includes(table);
 
@@ -51,6 +57,10 @@ const isEntityTable = (table: MarkedTable) =>
 export function visible(table: MarkedTable, principal: Principal, alias: string = table) {
   const under = visibleToAnalyst(table, principal, alias);
   if (isEntityTable(table)) return sql<SqlBool>`(not ${sql.ref(`${alias}.withdrawn`)} and ${under})`;
+  if (isSummaryTable(table))
+    // The part of the sums that expires next has expired as a whole from its key on.
+    return sql<SqlBool>`(${under} and (not ${sql.ref(`${alias}.expires_next`)}
+      or (select next_expires_at from indicator_summary_expiry) > ${principal.now}::timestamptz))`;
   if (table !== 'indicator') return under;
   const expiresAt = sql.ref(`${alias}.expires_at`);
   return sql<SqlBool>`(not ${sql.ref(`${alias}.whitelisted`)} and ${under}
@@ -64,8 +74,8 @@ export function visible(table: MarkedTable, principal: Principal, alias: string 
 export const PENDING_EXPIRY = sql`(case when not indicator.expired then indicator.expires_at end)`;
 
 /**
- * Returns the difference of the sums of indicators for `principal`: indicators that have expired since the
- * last sweep (`n` is -1), and indicators that a sweep with a fast clock has taken off too early (1).
+ * Returns the difference of the sums of indicators for `principal`, without the part that has expired as a whole: indicators that have
+ * expired and are still in the sums (`n` is -1), and indicators that a worker with a fast clock has taken off too early (1).
  */
 export function summaryCorrection(principal: Principal) {
   return sql`(select * from indicator_summary_correction(${principal.now}::timestamptz) as drifted

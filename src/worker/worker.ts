@@ -17,6 +17,7 @@ import { type DeliveryDeps, deliverWebhooks } from '../feeds/webhooks/deliver.ts
 import { webhookSecrets } from '../feeds/webhooks/webhooks.service.ts';
 import { deleteOldUndoData } from '../imports/changes.queries.ts';
 import { runPendingUndos } from '../imports/undo.service.ts';
+import { sumExpiries } from '../indicators/expiry/sums.ts';
 import { sweepExpired } from '../indicators/expiry/sweep.ts';
 import { createSegmentCounter } from '../indicators/segments/count-segments.queries.ts';
 import { countJob, type JobStats } from '../metrics/state-metrics.ts';
@@ -58,6 +59,7 @@ const LOG_INTERVAL_MS = 30_000;
 const PERIODS = {
   sources: 5,
   segments: 10,
+  sums: 10,
   undo: 5,
   webhooks: 5,
   sweep: 60,
@@ -134,6 +136,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   };
   const countChanges = createSegmentCounter(db);
   const maintenanceJobs: Record<keyof typeof PERIODS, MaintenanceJob> = {
+    sums: (stopped) => sumExpiries(db, clock(), stopped),
     sweep: (stopped) => sweepExpired(db, clock(), stopped),
     segments: () => countChanges(clock()),
     whitelist: (stopped) => reevaluateMatches(db, { now: clock(), stopped }),

@@ -4,11 +4,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
 import { linkedTo } from '../../src/db/expressions.ts';
 import { findCampaign, listCampaigns } from '../../src/entities/campaigns/campaigns.queries.ts';
-import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { TLPS } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
+import { sweepAt } from '../support/sweep.ts';
 
 const CAMPAIGNS = ['c0000000-0000-4000-8000-000000000000', 'c0000000-0000-4000-8000-000000000001'];
 const SOURCES = ['50000000-0000-4000-8000-000000000000', '50000000-0000-4000-8000-000000000001'];
@@ -106,7 +106,7 @@ onEveryEngine((engine) => {
       await sql`delete from relationship where from_id = any (${chosen}::text[]::uuid[])`.execute(db);
       await sql`delete from indicator where id = any (${chosen}::text[]::uuid[])`.execute(db);
     } else if (step.what === 'sweep') {
-      await sweepExpired(db, after(step.seconds));
+      await sweepAt(db, after(step.seconds));
     } else {
       await sql`update indicator set whitelisted = ${step.what === 'whitelist'}
         where id = any (${chosen}::text[]::uuid[])`.execute(db);

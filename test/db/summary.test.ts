@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
 import { visible } from '../../src/db/visibility.ts';
-import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
+import { sumExpiries } from '../../src/indicators/expiry/sums.ts';
 import type { IndicatorFilters } from '../../src/indicators/read/indicators.queries.ts';
 import { countMatches } from '../../src/indicators/read/summaries.queries.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
@@ -39,35 +39,48 @@ const writes = fc.array(
       values: fc.uniqueArray(value, { minLength: 1 }),
       tlp: fc.constantFrom(...TLPS),
     }),
-    fc.record({ what: fc.constant('sweep' as const), seconds: fc.nat(20), batches: fc.nat(3) }),
+    fc.record({
+      what: fc.constant('sum' as const),
+      seconds: fc.nat(20),
+      batches: fc.nat(3),
+      many: fc.integer({ min: 1, max: 3 }),
+    }),
   ),
   { minLength: 1, maxLength: 12 },
 );
 
 const nameOf = (n: number) => `d${n}.example`;
 
-const KIND = 'type, severity, tlp, confidence, for_detection';
+const KIND = 'type, severity, tlp, confidence, for_detection, expires_next';
+const NEXT = 'expires_next(i.expires_at, i.id, last) as expires_next';
 
 /** The sums as they are kept, and as the rows have them. */
 async function sums(db: Db) {
   const kept = await sql`select ${sql.raw(KIND)}, count, hash::text from indicator_summary where count > 0
     order by ${sql.raw(KIND)}`.execute(db);
-  const counted = await sql`select ${sql.raw(KIND)}, count(*) as count,
+  const counted =
+    await sql`select type, severity, tlp, confidence, for_detection, ${sql.raw(NEXT)}, count(*) as count,
     bit_xor(indicator_hash(i.id, version, created_at, modified_at))::text as hash
     from indicator as i, indicator_summary_expiry as last where is_summed(whitelisted, i.expires_at, i.id, last)
-    group by ${sql.raw(KIND)} order by ${sql.raw(KIND)}`.execute(db);
-  const tags = await sql`select * from indicator_tag_summary order by tag, type, severity, tlp`.execute(db);
-  const countedTags = await sql`select tag, type, severity, tlp, count(*) as count
+    group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`.execute(db);
+  const tags =
+    await sql`select * from indicator_tag_summary order by tag, type, severity, tlp, expires_next`.execute(
+      db,
+    );
+  const countedTags = await sql`select tag, type, severity, tlp, count(*) as count, ${sql.raw(NEXT)}
     from indicator as i, indicator_summary_expiry as last, unnest(array_prepend(''::text, tags)) as tag
     where is_summed(whitelisted, i.expires_at, i.id, last)
-    group by tag, type, severity, tlp order by tag, type, severity, tlp`.execute(db);
+    group by tag, type, severity, tlp, 6 order by tag, type, severity, tlp, 6`.execute(db);
   const sources =
-    await sql`select * from source_summary order by source_id, type, severity, tlp, confidence`.execute(db);
+    await sql`select * from source_summary order by source_id, type, severity, tlp, confidence, expires_next`.execute(
+      db,
+    );
   const countedSources = await sql`
-    select said.source_id, i.type, i.severity, greatest(said.tlp, i.tlp) as tlp, i.confidence, count(*) as count
+    select said.source_id, i.type, i.severity, greatest(said.tlp, i.tlp) as tlp, i.confidence, count(*) as count,
+      ${sql.raw(NEXT)}
     from indicator_summary_expiry as last, indicator_source as said join indicator as i on i.number = said.indicator_number
     where is_summed(i.whitelisted, i.expires_at, i.id, last)
-    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`.execute(db);
+    group by 1, 2, 3, 4, 5, 7 order by 1, 2, 3, 4, 5, 7`.execute(db);
   return {
     kept: [...kept.rows, ...tags.rows, ...sources.rows],
     counted: [...counted.rows, ...countedTags.rows, ...countedSources.rows],
@@ -115,13 +128,16 @@ onEveryEngine((engine) => {
     await fc.assert(
       fc.asyncProperty(writes, async (steps) => {
         await sql`truncate indicator, indicator_source cascade`.execute(harness.db);
-        // The key of the sweeps before would follow most expiries.
-        await sql`update indicator_summary_expiry set expires_at = '-infinity'`.execute(harness.db);
+        // The keys of the runs before would follow most expiries.
+        await sql`update indicator_summary_expiry set expires_at = '-infinity', next_expires_at = '-infinity', next_id = id`.execute(
+          harness.db,
+        );
         for (const step of steps) {
           harness.clock.now = after(1);
-          if (step.what === 'sweep') {
+          if (step.what === 'sum') {
             let left = step.batches;
-            await sweepExpired(harness.db, after(step.seconds), () => left-- <= 0, { summed: 2, marked: 2 });
+            const sizes = { batch: 2, many: step.many };
+            await sumExpiries(harness.db, after(step.seconds), () => left-- <= 0, sizes);
           } else if (step.what === 'import') {
             const records = step.values.map(({ value: n, lives, ...fields }) =>
               indicatorRecord('DOMAIN', nameOf(n), {
@@ -159,7 +175,7 @@ onEveryEngine((engine) => {
         }
         const { kept, counted } = await sums(harness.db);
         expect(kept).toEqual(counted);
-        for (const seconds of [-5, 0, 5]) {
+        for (const seconds of [-5, 0, 5, 10, 15]) {
           const { given, plain } = await totals(harness.db, after(seconds));
           expect(given).toEqual(plain);
         }

@@ -2,7 +2,8 @@ import { CompiledQuery, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { READ_REVISIONS, readRevision, withRevision } from '../../src/db/revision/revision.ts';
 import type { Revisions } from '../../src/db/revision/watch.ts';
-import { takeExpiredFromSummaries } from '../../src/indicators/expiry/sweep.queries.ts';
+import { takeExpiredFromSums } from '../../src/indicators/expiry/sums.queries.ts';
+import { sumExpiries } from '../../src/indicators/expiry/sums.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
@@ -47,7 +48,7 @@ onEveryEngine((engine) => {
       await tipline.load([...expiring, indicatorRecord('DOMAIN', 'later.example', { expiresAt: inDays(3) })]);
       tipline.clock.now = inDays(2);
       const revision = await readRevision(tipline.db);
-      await sweepExpired(tipline.db, tipline.clock.now, undefined, { summed: 10, marked: 10 });
+      await sweepExpired(tipline.db, tipline.clock.now, undefined, 10);
       expect(await reports()).toMatchObject({ revision: revision + 3, lists: revision });
       await tipline.load([indicatorRecord('DOMAIN', 'other.example')]);
       expect(await reports()).toMatchObject({ revision: revision + 4, lists: revision + 4 });
@@ -62,10 +63,13 @@ onEveryEngine((engine) => {
       );
       await tipline.load(records);
       tipline.clock.now = inDays(1);
-      const sizes = { summed: 4_000, marked: 100 };
-      // It is asked twice about the sums, then before each batch of marks.
+      await sumExpiries(tipline.db, tipline.clock.now);
       let batches = 0;
-      expect(await sweepExpired(tipline.db, tipline.clock.now, () => batches++ === 22, sizes)).toBe(2_000);
+      expect(await sweepExpired(tipline.db, tipline.clock.now, () => batches++ === 20, 100)).toBe(2_000);
+      // Some have expired and are still in the sums, others are to be summed beforehand.
+      await sql`update indicator_summary_expiry set expires_at = ${inDays(0.5)}::timestamptz, next_expires_at = ${inDays(0.5)}::timestamptz`.execute(
+        tipline.db,
+      );
       await sql`vacuum analyze`.execute(tipline.db);
       const sent: CompiledQuery[] = [];
       const db = tipline.db.withPlugin({
@@ -76,7 +80,9 @@ onEveryEngine((engine) => {
         transformResult: ({ result }) => Promise.resolve(result),
       });
       batches = 0;
-      expect(await sweepExpired(db, tipline.clock.now, () => batches++ === 2, sizes)).toBe(100);
+      await sumExpiries(db, inDays(0.75), () => batches++ === 3, { batch: 1_000, many: 1 });
+      batches = 0;
+      expect(await sweepExpired(db, tipline.clock.now, () => batches++ === 1, 100)).toBe(100);
       const ofIndicators = sent.filter((query) => /\bindicator\b/.test(query.sql));
       expect(ofIndicators.map((query) => query.sql.trim().split(/\s/, 1)[0])).toEqual(
         expect.arrayContaining(['select', 'update', 'insert']),
@@ -87,49 +93,6 @@ onEveryEngine((engine) => {
         );
         expect(rows.map((row) => row['QUERY PLAN']).join('\n')).not.toMatch(/Seq Scan on indicator\b/);
       }
-    });
-
-    it('first takes what has expired off the sums, in batches, so that totals have nothing to subtract', async () => {
-      const expiring = (count: number) =>
-        Array.from({ length: count }, (_, i) =>
-          indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt: inDays(1) }),
-        );
-      // A new database begins with the present time.
-      await sql`update indicator_summary_expiry set expires_at = '-infinity'`.execute(tipline.db);
-      await tipline.load([...expiring(25), indicatorRecord('DOMAIN', 'stays.example')]);
-      tipline.clock.now = inDays(2);
-      const left = async () =>
-        (
-          await sql`select from indicator_summary_correction(${tipline.clock.now}::timestamptz)`.execute(
-            tipline.db,
-          )
-        ).rows.length;
-      expect(await left()).toBe(25);
-      const lefts: number[] = [];
-      for (const calls of [1, 2]) {
-        let remaining = calls;
-        expect(
-          await sweepExpired(tipline.db, tipline.clock.now, () => remaining-- <= 0, {
-            summed: 10,
-            marked: 10,
-          }),
-        ).toBe(0);
-        lefts.push(await left());
-      }
-      expect(lefts).toEqual([15, 0]);
-      expect(await total()).toBe(1);
-      expect(await sweep()).toBe(25);
-      expect(await total()).toBe(1);
-    });
-
-    it('leaves totals exact when a sweep with a slow clock follows one with a faster clock', async () => {
-      const expiring = (name: string, at: Date) => indicatorRecord('DOMAIN', name, { expiresAt: at });
-      await tipline.load([expiring('one.example', inDays(1)), indicatorRecord('DOMAIN', 'stays.example')]);
-      tipline.clock.now = inDays(3);
-      await sweep();
-      await tipline.load([expiring('two.example', inDays(2))]);
-      await withRevision(tipline.db, (trx) => takeExpiredFromSummaries(trx, inDays(1), 10));
-      expect(await total()).toBe(1);
     });
 
     it('increments no revision when there is nothing to mark', async () => {
@@ -180,6 +143,86 @@ onEveryEngine((engine) => {
     it('stops between batches on request', async () => {
       await tipline.load([indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) })]);
       expect(await sweepExpired(tipline.db, inDays(2), () => true)).toBe(0);
+    });
+  });
+
+  describe('the sums of indicators that expire', () => {
+    const records = (count: number, expiresAt: Date, name = 'host') =>
+      Array.from({ length: count }, (_, i) =>
+        indicatorRecord('DOMAIN', `${name}-${i}.example`, { expiresAt }),
+      );
+    /** The number of indicators that a total has to subtract or add one by one at a time. */
+    const corrections = async (at: Date) =>
+      (await sql`select from indicator_summary_correction(${at}::timestamptz)`.execute(tipline.db)).rows
+        .length;
+    const sumInBatches = (at: Date, batches: number) =>
+      sumExpiries(tipline.db, at, () => batches-- <= 0, { batch: 10, many: 20 });
+
+    it('lose what has expired in batches, so that totals have nothing to subtract', async () => {
+      await tipline.load([...records(25, inDays(1)), indicatorRecord('DOMAIN', 'stays.example')]);
+      tipline.clock.now = inDays(2);
+      expect(await corrections(tipline.clock.now)).toBe(25);
+      const left: number[] = [];
+      for (const batches of [1, 2]) {
+        await sumInBatches(tipline.clock.now, batches);
+        left.push(await corrections(tipline.clock.now));
+        expect(await total()).toBe(1);
+      }
+      expect(left).toEqual([15, 0]);
+    });
+
+    it('are prepared for many that expire at one instant, of which totals subtract none from then on', async () => {
+      await tipline.load([...records(25, inDays(1)), indicatorRecord('DOMAIN', 'stays.example')]);
+      const before = new Date(inDays(1).getTime() - 60_000);
+      await sumInBatches(before, 5);
+      // These come when the others are summed: one earlier, one at the same time, one later.
+      const others = [before.getTime() + 1_000, inDays(1).getTime(), inDays(1).getTime() + 1_000];
+      for (const [i, time] of others.entries()) await tipline.load(records(1, new Date(time), `other-${i}`));
+      const last = new Date(inDays(1).getTime() - 1);
+      expect([await corrections(before), await corrections(last)]).toEqual([0, 1]);
+      expect([await corrections(inDays(1)), await corrections(new Date(others[2] ?? 0))]).toEqual([0, 1]);
+      const totals: number[] = [];
+      for (const now of [before, last, inDays(1), inDays(2)]) {
+        tipline.clock.now = now;
+        totals.push(await total());
+      }
+      expect(totals).toEqual([29, 28, 2, 1]);
+      tipline.clock.now = inDays(1);
+      await sumInBatches(inDays(1), 1);
+      expect([await corrections(inDays(1)), await total()]).toEqual([0, 2]);
+      const { rows: next } = await sql`select from indicator_summary where expires_next`.execute(tipline.db);
+      expect(next).toEqual([]);
+    });
+
+    it('are prepared in part, when that many do not fit in the time before', async () => {
+      await tipline.load([...records(25, inDays(1)), indicatorRecord('DOMAIN', 'stays.example')]);
+      await sumInBatches(new Date(inDays(1).getTime() - 1_000), 2);
+      expect(await corrections(inDays(1))).toBe(15);
+      tipline.clock.now = inDays(1);
+      expect(await total()).toBe(1);
+      await sumInBatches(inDays(1), 5);
+      expect([await corrections(inDays(1)), await total()]).toEqual([0, 1]);
+    });
+
+    it('are not prepared for few, nor long before', async () => {
+      await tipline.load([...records(19, inDays(1)), ...records(25, inDays(2), 'later')]);
+      const isPrepared = async () =>
+        (await sql`select from indicator_summary where expires_next`.execute(tipline.db)).rows.length > 0;
+      await sumInBatches(new Date(inDays(1).getTime() - 1_000), 5);
+      expect(await isPrepared()).toBe(false);
+      await sumInBatches(new Date(inDays(2).getTime() - 3_600_000), 5);
+      expect(await isPrepared()).toBe(false);
+      await sumInBatches(new Date(inDays(2).getTime() - 300_000), 5);
+      expect(await isPrepared()).toBe(true);
+    });
+
+    it('stay exact when a worker with a slow clock follows one with a faster clock', async () => {
+      await tipline.load([...records(1, inDays(1), 'one'), indicatorRecord('DOMAIN', 'stays.example')]);
+      tipline.clock.now = inDays(3);
+      await sumInBatches(tipline.clock.now, 5);
+      await tipline.load(records(1, inDays(2), 'two'));
+      await withRevision(tipline.db, (trx) => takeExpiredFromSums(trx, inDays(1), 10));
+      expect(await total()).toBe(1);
     });
   });
 });

@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import type { Database, Db } from '../../src/db/database.ts';
 import { nextModifiedAt } from '../../src/db/expressions.ts';
 import { withRevision } from '../../src/db/revision/revision.ts';
-import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import type { IndicatorFilters } from '../../src/indicators/read/indicators.queries.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
+import { sweepAt } from '../support/sweep.ts';
 
 const START = Date.parse('2026-06-01T12:00:00.000Z');
 const SECOND = 1_000;
@@ -248,7 +248,7 @@ export function changeWorld(open: () => Database) {
       } else if (act.do === 'revise') await revise(act.kind, act.confidence);
       else if (act.do === 'identify') await identify(act.kind, act.as, act.tlp);
       else if (act.do === 'wait') now += act.ms;
-      else await sweepExpired(open().db, new Date(now + act.skew));
+      else await sweepAt(open().db, new Date(now + act.skew));
     },
   };
 }

@@ -9,13 +9,13 @@ import type { Database } from '../../src/db/database.ts';
 import { withRevision } from '../../src/db/revision/revision.ts';
 import { openSpool, type Spool } from '../../src/exports/spool.ts';
 import type { Feed } from '../../src/feeds/feed.ts';
-import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { blocksOf, isWithin, rangeOf, withoutParts } from '../../src/model/address-ranges.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { compareTlp } from '../../src/model/statement.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { onEveryEngine } from '../support/engines.ts';
+import { sweepAt } from '../support/sweep.ts';
 import { runs } from './runs.ts';
 
 const START = Date.parse('2026-06-01T12:00:00.000Z');
@@ -299,7 +299,7 @@ onEveryEngine((engine) => {
         const run = async (act: Action) => {
           if (act.do === 'write') await write(act.rows);
           else if (act.do === 'wait') now += act.ms;
-          else if (act.do === 'sweep') await sweepExpired(database.db, new Date(now));
+          else if (act.do === 'sweep') await sweepAt(database.db, new Date(now));
           else if (act.do === 'kill') nodes[act.node] = open();
           else if (act.do === 'rebind') {
             const { feeds, ceiling, scopes } = act;

@@ -4,11 +4,11 @@ import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { MAX_STALE_MS } from '../../src/db/revision/watch.ts';
 import { changePin } from '../../src/indicators/confidence/confidence.service.ts';
-import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { addEntry, removeEntry, WhitelistError } from '../../src/whitelist/whitelist.service.ts';
 import { freshPostgresUrl } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { sweepAt } from '../support/sweep.ts';
 import { runs } from './runs.ts';
 
 const NAMES = ['one', 'two', 'three'].map((name) => `${name}.test-feed.net`);
@@ -105,7 +105,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, for arbitrary changes', () =
       case 'unpin':
         return changePin(node.db, indicatorId('DOMAIN', change.name), { kind: 'unpin' }, by);
       case 'sweep':
-        return sweepExpired(node.db, new Date(now.getTime() + change.aheadMs));
+        return sweepAt(node.db, new Date(now.getTime() + change.aheadMs));
       case 'wait':
         return;
     }

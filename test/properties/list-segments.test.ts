@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import {
   type IndicatorFilters,
   SORTS,
@@ -12,6 +11,7 @@ import { countSegments } from '../../src/indicators/segments/count-segments.quer
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { sweepAt } from '../support/sweep.ts';
 import { runs } from './runs.ts';
 
 const HOUR = 3_600_000;
@@ -149,7 +149,7 @@ onEveryEngine((engine) => {
         step.source,
       );
     else if (step.what === 'count') await countSegments(db, after(step.ahead - 10), SIZES);
-    else if (step.what === 'sweep') await sweepExpired(db, after(step.ahead - 10));
+    else if (step.what === 'sweep') await sweepAt(db, after(step.ahead - 10));
     else if (step.what === 'wait') harness.clock.now = after(step.seconds);
     else if (step.what === 'withdraw' || step.what === 'mark') await changeStatements(step);
     else await changeOne(step.what, step.value);

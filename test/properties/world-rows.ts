@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Db } from '../../src/db/database.ts';
 import { recordChangeDates } from '../../src/db/revision/change-dates.ts';
-import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { verdictOf } from '../../src/model/confidence.ts';
 import { uuidv5 } from '../../src/model/identity.ts';
 import { searchText } from '../../src/model/text.ts';
+import { sweepAt } from '../support/sweep.ts';
 import type { Named, World } from './world.ts';
 
 const SOURCE_ID = uuidv5('world', '7d3a9c52-2b0e-4c55-8d39-9f2c1a0b7e64');
@@ -15,7 +15,7 @@ const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 export async function replaceWorld(db: Db, world: World): Promise<void> {
   // In transactions, whose commits invalidate the caches of the server.
   await db.transaction().execute((trx) => replaceIndicators(trx, world));
-  if (world.sweptAt) await sweepExpired(db, world.sweptAt);
+  if (world.sweptAt) await sweepAt(db, world.sweptAt);
   await db.transaction().execute((trx) => insertOthers(trx, world));
 }
 

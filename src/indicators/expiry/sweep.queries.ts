@@ -16,28 +16,6 @@ export async function hasPendingExpiry(db: Db, now: Date): Promise<boolean> {
   return due !== undefined;
 }
 
-/** Returns whether the sums contain an indicator that has expired. */
-export async function hasExpiredInSummaries(db: Db, now: Date): Promise<boolean> {
-  const { rows } = await sql`
-    select from indicator_summary_expiry as last, lateral (
-      select from indicator
-      where not whitelisted and (expires_at, id) > (last.expires_at, last.id) and expires_at <= ${now}::timestamptz
-      order by expires_at, id limit 1
-    ) as expired`.execute(db);
-  return rows.length > 0;
-}
-
-/**
- * Takes expired indicators off the sums, in order of expiry. Until then, each query of a total has to subtract them one by one.
- */
-export async function takeExpiredFromSummaries(
-  trx: Transaction<Tables>,
-  now: Date,
-  most: number,
-): Promise<void> {
-  await sql`select take_expired_from_summaries(${now}::timestamptz, ${most}::integer)`.execute(trx);
-}
-
 /**
  * Marks expired indicators, in order of expiry. The mark is no change of the indicator: its version stays.
  * @returns the number of indicators marked
