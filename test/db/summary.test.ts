@@ -15,21 +15,24 @@ const value = fc.nat(7);
 const source = fc.constantFrom('One', 'Two');
 const writes = fc.array(
   fc.oneof(
-    fc.record({
-      what: fc.constant('import' as const),
-      source,
-      values: fc.array(
-        fc.record({
-          value,
-          severity: fc.constantFrom(...SEVERITIES),
-          tlp: fc.constantFrom(...TLPS),
-          confidence: fc.constantFrom(20, 80),
-          lives: fc.option(fc.nat(20)),
-          tags: fc.subarray(['a', 'b', 'c']),
-        }),
-        { minLength: 1, maxLength: 6 },
-      ),
-    }),
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        what: fc.constant('import' as const),
+        source,
+        values: fc.array(
+          fc.record({
+            value,
+            severity: fc.constantFrom(...SEVERITIES),
+            tlp: fc.constantFrom(...TLPS),
+            confidence: fc.constantFrom(20, 80),
+            lives: fc.option(fc.constantFrom(3, 10, 30)),
+            tags: fc.subarray(['a', 'b', 'c']),
+          }),
+          { minLength: 1, maxLength: 6 },
+        ),
+      }),
+    },
     fc.record({ what: fc.constant('score' as const), value, confidence: fc.constantFrom(20, 80) }),
     fc.record({ what: fc.constantFrom('whitelist' as const, 'list' as const, 'delete' as const), value }),
     // Statements of both sources, in one statement of SQL.
@@ -39,14 +42,18 @@ const writes = fc.array(
       values: fc.uniqueArray(value, { minLength: 1 }),
       tlp: fc.constantFrom(...TLPS),
     }),
-    fc.record({
-      what: fc.constant('sum' as const),
-      seconds: fc.nat(20),
-      batches: fc.nat(3),
-      many: fc.integer({ min: 1, max: 3 }),
-    }),
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        what: fc.constant('sum' as const),
+        // Often now, so that what expires later is summed before it is changed again.
+        seconds: fc.constantFrom(0, 0, 0, 5),
+        batches: fc.nat(5),
+        many: fc.constantFrom(1, 1, 2, 3),
+      }),
+    },
   ),
-  { minLength: 1, maxLength: 12 },
+  { minLength: 6, maxLength: 20 },
 );
 
 const nameOf = (n: number) => `d${n}.example`;
@@ -175,7 +182,7 @@ onEveryEngine((engine) => {
         }
         const { kept, counted } = await sums(harness.db);
         expect(kept).toEqual(counted);
-        for (const seconds of [-5, 0, 5, 10, 15]) {
+        for (const seconds of [-5, 0, 9]) {
           const { given, plain } = await totals(harness.db, after(seconds));
           expect(given).toEqual(plain);
         }
