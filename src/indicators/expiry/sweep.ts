@@ -7,7 +7,7 @@ import { hasPendingExpiry, markExpired } from './sweep.queries.ts';
 const BATCH = 2_000;
 
 /** The rest after each batch, as a part of the time that the batch took: requests need the processor, and no response waits for marks. */
-const REST = 0.5;
+const REST = 1.5;
 
 /**
  * Marks the indicators that have expired in batches, each with a new revision. Visibility and totals do not depend on the marks: they
