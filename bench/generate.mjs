@@ -34,7 +34,7 @@ const SOURCE_SUMMARY = `insert into source_summary
   where is_summed(i.whitelisted, i.expires_at, i.id, last) group by 1, 2, 3, 4, 5`;
 const SOURCE_COLUMNS = 'id name kind default_tlp default_confidence default_severity created_at';
 export const INDICATOR_COLUMNS =
-  'id number type value normalized search_text confidence severity tlp tags source_id first_seen last_seen expires_at for_detection whitelisted expired created_at revision';
+  'id number type value normalized search_text confidence severity tlp tags source_id first_seen last_seen expires_at for_detection whitelisted created_at revision';
 const ENRICHMENT_COLUMNS = 'indicator_id provider verdict score fetched_at expires_at error raw revision';
 
 /**
@@ -108,8 +108,6 @@ export function indicatorRow(indicator, now) {
     indicator.expiresAt,
     indicator.forDetection,
     indicator.whitelisted,
-    // The sweep marks expired indicators.
-    indicator.expiresAt !== null && indicator.expiresAt <= now,
     now,
     1,
   ];

@@ -103,7 +103,7 @@ async function copyEmbedded(path) {
   const store = await PGlite.create(join(servers.temporaryDirectory(), 'copied'));
   await store.exec(`create table copied (id uuid primary key, number bigint, type text, value text, normalized text, search_text text,
     confidence smallint, severity text, tlp text, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz,
-    expires_at timestamptz, for_detection boolean, whitelisted boolean, expired boolean, created_at timestamptz, revision bigint)`);
+    expires_at timestamptz, for_detection boolean, whitelisted boolean, created_at timestamptz, revision bigint)`);
   const blob = new Blob([readFileSync(path)]);
   const startedAt = performance.now();
   await store.query(`copy copied from '/dev/blob'`, [], { blob });

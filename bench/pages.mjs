@@ -115,7 +115,7 @@ function sorted(list, name, middle) {
   );
 }
 
-/** Waits until the total no longer changes: the worker marks expired indicators and hides whitelisted ones. */
+/** Waits until the total no longer changes: the worker takes expired indicators off the sums and hides whitelisted ones. */
 async function waitUntilStable(address, cookie) {
   const total = async () => (await (await fetch(address, { headers: { cookie } })).json()).total;
   for (let before = -1, now = await total(); before !== now; before = now, now = await total())

@@ -6,8 +6,8 @@ export { findCampaign, listCampaigns } from '../src/entities/campaigns/campaigns
 export { DEFAULT_OPTIONS, formatOf } from '../src/formats/catalogue.ts';
 export { createImporter, fileInput } from '../src/importers/recognize.ts';
 export { listInState } from '../src/indicators/details.queries.ts';
+export { hasExpiredInSums } from '../src/indicators/expiry/sums.queries.ts';
 export { sumExpiries } from '../src/indicators/expiry/sums.ts';
-export { sweepExpired } from '../src/indicators/expiry/sweep.ts';
 export { findContext, findIndicator } from '../src/indicators/read/indicators.queries.ts';
 export { listIndicators } from '../src/indicators/read/list.queries.ts';
 export { countSegments } from '../src/indicators/segments/count-segments.queries.ts';

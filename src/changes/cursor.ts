@@ -12,6 +12,8 @@ export interface Point {
   token: string | null;
   /** Unix milliseconds. */
   at: number;
+  /** Of the rows that expire at this instant, expiries are returned up to this id; absent: of all. */
+  id?: string;
 }
 
 /** A place in the order of changes: a revision, and an id among the rows that it changed. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { BEFORE_ALL_IDS } from '../db/expressions.ts';
-import { PENDING_EXPIRY, type Principal, visible } from '../db/visibility.ts';
+import { type Principal, visible } from '../db/visibility.ts';
 import {
   INDICATOR_COLUMNS,
   type IndicatorFilters,
@@ -13,7 +13,7 @@ import {
 } from '../indicators/read/indicators.queries.ts';
 import type { Instant } from '../model/dates.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
-import type { Pass, Point, Position } from './cursor.ts';
+import type { FeedCursor, Pass, Point, Position } from './cursor.ts';
 
 /** The maximum number of rows that are compared at once, beyond the limit of a page. */
 export const MAX_ROWS = 250_000;
@@ -100,29 +100,58 @@ function isKnown({ point: { revision }, reachedBy }: KnownRows) {
     or (indicator.revision <= ${revision}::bigint and ${reachedBefore(reachedBy)}))`;
 }
 
-/** The expiry of an indicator that a sweep has marked, perhaps too early. Must equal the expression of its index. */
-const MARKED_EXPIRY = sql`(case when indicator.expired then indicator.expires_at end)`;
+/** Rows that expire at or before the time. The index has those that are not whitelisted. */
+const expiresUpTo = (now: Date) =>
+  sql<SqlBool>`(not indicator.whitelisted and indicator.expires_at <= ${now}::timestamptz)`;
 
-/** Returns the known rows that have expired since the point. */
-export async function findExpired(db: Db, known: KnownRows, now: Date): Promise<string[]> {
-  const since = sql`${new Date(known.point.at)}::timestamptz`;
-  const until = sql`${now}::timestamptz`;
-  const expiring = (expiry: RawBuilder<unknown>) =>
-    sql`select indicator.id from indicator where ${expiry} > ${since} and ${expiry} <= ${until} and ${isKnown(known)}`;
-  const { rows } = await sql<{ id: string }>`
-    ${expiring(PENDING_EXPIRY)} union ${expiring(MARKED_EXPIRY)} limit ${MAX_ROWS + 1}
-  `.execute(db);
-  return rows.map(({ id }) => id);
+/** A point without its token. */
+type State = Omit<Point, 'token'>;
+
+/** Returns the conditions under which a row was visible and matched at a point. */
+function heldAt(filters: IndicatorFilters, ceiling: Tlp, { revision, at, id }: State): RawBuilder<SqlBool>[] {
+  // Of the rows that expire at the instant, the later ones are still there.
+  const principal: Principal = { tlpCeiling: ceiling, now: new Date(id === undefined ? at : at - 1) };
+  return [
+    visible('indicator', principal),
+    ...(id === undefined
+      ? []
+      : [sql<SqlBool>`(indicator.expires_at is null or ${expiresAfter({ at, id })})`]),
+    ...listedConditions(filters),
+    ...otherConditions(filters, principal, linksAt(revision)),
+  ];
 }
 
-/** Returns the first expiry after an instant of any indicator; null: none. */
-export async function findNextExpiry(db: Db, now: Date): Promise<Date | null> {
-  const first = (expiry: RawBuilder<unknown>) =>
-    sql`(select min(${expiry}) from indicator where ${expiry} > ${now}::timestamptz)`;
-  const { rows } = await sql<{ next: Date | null }>`
-    select least(${first(PENDING_EXPIRY)}, ${first(MARKED_EXPIRY)}) as next
+const expiresAfter = ({ at, id }: Pick<State, 'at' | 'id'>) =>
+  sql<SqlBool>`(indicator.expires_at, indicator.id) > (${new Date(at)}::timestamptz, ${id ?? AFTER_ALL_IDS}::uuid)`;
+
+/** Returns the first known rows that were visible and matched at the point and have expired since, in order of expiry. */
+export async function findExpired(
+  db: Db,
+  { filters, ceiling }: Pick<FeedCursor, 'filters' | 'ceiling'>,
+  known: KnownRows,
+  now: Date,
+  most: number,
+): Promise<{ id: string; expires_at: Date }[]> {
+  const conditions = [
+    expiresAfter(known.point),
+    expiresUpTo(now),
+    isKnown(known),
+    ...heldAt(filters, ceiling, known.point),
+  ];
+  const { rows } = await sql<{ id: string; expires_at: Date }>`
+    select indicator.id, indicator.expires_at from indicator where ${sql.join(conditions, sql` and `)}
+    order by indicator.expires_at, indicator.id limit ${most}
   `.execute(db);
-  return rows[0]?.next ?? null;
+  return rows;
+}
+
+/** Returns the last expiry of any indicator up to an instant, and the first one after it; null: none. */
+export async function findExpiries(db: Db, now: Date): Promise<{ last: Date | null; next: Date | null }> {
+  const { rows } = await sql<{ last: Date | null; next: Date | null }>`select
+    (select max(expires_at) from indicator where ${expiresUpTo(now)}) as last,
+    (select min(expires_at) from indicator where not indicator.whitelisted and expires_at > ${now}::timestamptz) as next
+  `.execute(db);
+  return rows[0] ?? { last: null, next: null };
 }
 
 /** The actor or campaign of a filter. */
@@ -184,7 +213,7 @@ export async function findHeld(
   ids: readonly string[],
   filters: IndicatorFilters,
   ceiling: Tlp,
-  point: Pick<Point, 'revision' | 'at'>,
+  point: State,
 ): Promise<Map<string, HeldRow>> {
   return heldRows<HeldRow>(db, HELD_COLUMNS, ids, filters, ceiling, point);
 }
@@ -195,7 +224,7 @@ export async function findHeldStates(
   ids: readonly string[],
   filters: IndicatorFilters,
   ceiling: Tlp,
-  point: Pick<Point, 'revision' | 'at'>,
+  point: State,
 ): Promise<Map<string, HeldState>> {
   return heldRows<HeldState>(db, HELD_STATE_COLUMNS, ids, filters, ceiling, point);
 }
@@ -212,15 +241,11 @@ async function heldRows<Row extends HeldRow>(
   ids: readonly string[],
   filters: IndicatorFilters,
   ceiling: Tlp,
-  { revision, at }: Pick<Point, 'revision' | 'at'>,
+  point: State,
 ): Promise<Map<string, Row>> {
+  const { revision } = point;
   if (revision === 0 || ids.length === 0) return new Map();
-  const principal: Principal = { tlpCeiling: ceiling, now: new Date(at) };
-  const conditions = [
-    visible('indicator', principal),
-    ...listedConditions(filters),
-    ...otherConditions(filters, principal, linksAt(revision)),
-  ];
+  const conditions = heldAt(filters, ceiling, point);
   const state = (row: string) => sql.join(STATE_COLUMNS.map((column) => sql.ref(`${row}.${column}`)));
   const { rows } = await sql<Row>`
     select ${sql.join(columns.map((column) => sql.raw(`indicator.${column}`)))} from (

@@ -12,15 +12,14 @@ import {
   findCurrent,
   findCurrentAfter,
   findExpired,
+  findExpiries,
   findHeld,
-  findNextExpiry,
   findPlaces,
   findReached,
   findRelinked,
   findSuperseded,
   type HeldRow,
   isCurrent,
-  type KnownRows,
   MAX_ROWS,
   type Place,
   readPoints,
@@ -72,24 +71,30 @@ export async function nextChanges(
   const now = new Date(Math.max(Number(principal.now), synced.at));
   const reading: Reading = { db, cursor, principal: { ...principal, now } };
   const pass = cursor.pass ?? beginPass(synced, revision);
-  const { base } = pass;
+  const isFirst = pass.base.revision === 0;
 
   // A client that has nothing needs no row that it may not see.
-  const findAfter = base.revision === 0 ? findCurrentAfter : findChangedAfter;
+  const findAfter = isFirst ? findCurrentAfter : findChangedAfter;
   const first = await findAfter(db, pass.reached, filters, reading.principal, limit + 1);
   const positions = await positionsAfter(reading, pass, revision, first, limit + 1);
-  const hasMore = positions.length > limit;
-  const reached = hasMore ? (positions[limit - 1] as Position) : endOf(revision);
+  const hasMoreChanged = positions.length > limit;
+  const reached = hasMoreChanged ? (positions[limit - 1] as Position) : endOf(revision);
   const newIds = new Set(positions.slice(0, limit).map(({ id }) => id));
   // Of rows that the pass has reached before, the client has the state, unless they have changed again.
   const knownIds = new Set(cursor.pass ? await changedAmongReached(reading, cursor.pass) : []);
   if (cursor.pass && revision > pass.horizon)
     for (const id of await findReached(db, [...newIds], cursor.pass)) newIds.delete(id);
   for (const id of knownIds) newIds.delete(id);
-  // Links and expiries of rows that have not changed since the base are returned once a pass is complete.
-  const unchangedIds =
-    hasMore || base.revision === 0 ? [] : await changedInTime(reading, { point: base, reachedBy: null });
-  for (const id of unchangedIds) if (!knownIds.has(id)) newIds.add(id);
+  // Rows that have not changed since the base follow those that have: the expired ones in order of expiry, then those with other links.
+  const unchanged = { point: pass.base, reachedBy: null };
+  const room = Math.max(0, limit - positions.length);
+  const expired = hasMoreChanged || isFirst ? [] : await findExpired(db, cursor, unchanged, now, room + 1);
+  const hasMoreExpired = expired.length > room;
+  const base = hasMoreExpired ? afterExpiries(pass.base, expired[room - 1]) : pass.base;
+  const hasMore = hasMoreChanged || hasMoreExpired;
+  const relinked = hasMore || isFirst ? [] : await findRelinked(db, filters, unchanged);
+  for (const id of [...expired.slice(0, room).map((row) => row.id), ...relinked])
+    if (!knownIds.has(id)) newIds.add(id);
 
   const ids = [...newIds, ...knownIds];
   if (ids.length > MAX_ROWS)
@@ -105,25 +110,25 @@ export async function nextChanges(
   const rows = ids.flatMap((id) => places.get(id) ?? []);
   const current = new Map(rows.filter(isCurrent).map((row) => [row.id, row]));
   const { reported, held } = await reportedRows(reading, rows, current, (id) =>
-    knownIds.has(id) ? synced : base,
+    knownIds.has(id) ? synced : pass.base,
   );
-  const at = rows.reduce((latest, row) => Math.max(latest, expiredAt(row, now)), synced.at);
-  // A first pass reads no hidden rows, so it does not know when they expired.
-  const here: Point = { revision, token, at: base.revision === 0 ? now.getTime() : at };
-  const isPass = hasMore || cursor.pass !== null || base.revision === 0;
+  const expiries = await findExpiries(db, now);
+  const here: Point = { revision, token, at: Math.max(synced.at, Number(expiries.last ?? 0)) };
+  const isPass = hasMore || cursor.pass !== null || isFirst;
   return {
     changes: reported.flatMap(({ id }) => toChange(current.get(id), held.get(id))),
     cursor: {
       ...cursor,
       synced: isPass ? here : await earliestPoint(reading, here, rows, reported),
-      pass: hasMore ? { ...pass, reached } : null,
+      pass: hasMore ? { ...pass, base, reached } : null,
       day: dayOf(now),
     },
     hasMore,
-    // Of a client that has nothing, all of these rows are visible, and it has none of them while nothing changes.
-    isNextVisible: hasMore && base.revision === 0 && revision === pass.horizon,
+    // Of a client that has nothing, all of these rows are visible, and it has none of them while nothing changes. The client holds
+    // rows that have expired.
+    isNextVisible: hasMoreExpired || (hasMore && isFirst && revision === pass.horizon),
     here,
-    nextExpiry: await findNextExpiry(db, now),
+    nextExpiry: expiries.next,
   };
 }
 
@@ -133,19 +138,17 @@ const beginPass = (base: Point, horizon: number): Pass => ({
   horizon,
 });
 
+/** Returns the point of a client with the removals of the rows up to one that has expired; undefined: it got none. */
+const afterExpiries = (base: Point, last: { id: string; expires_at: Date } | undefined): Point =>
+  last ? { ...base, at: last.expires_at.getTime(), id: last.id } : base;
+
 /** Returns the rows that the pass has reached whose state, link or expiry has changed since the last page. */
-async function changedAmongReached(reading: Reading, pass: Pass): Promise<string[]> {
-  const { db, cursor } = reading;
+async function changedAmongReached({ db, cursor, principal }: Reading, pass: Pass): Promise<string[]> {
   const known = { point: cursor.synced, reachedBy: pass };
+  const expired = await findExpired(db, cursor, known, principal.now, MAX_ROWS + 1);
   return [
     ...(await findChangedAgain(db, pass, cursor.synced.revision)),
-    ...(await changedInTime(reading, known)),
-  ];
-}
-
-async function changedInTime({ db, cursor, principal }: Reading, known: KnownRows): Promise<string[]> {
-  return [
-    ...(await findExpired(db, known, principal.now)),
+    ...expired.map(({ id }) => id),
     ...(await findRelinked(db, cursor.filters, known)),
   ];
 }
@@ -203,12 +206,6 @@ async function reportedRows(
 export function toChange(indicator: CurrentRow | undefined, held: HeldRow | undefined): Change[] {
   if (indicator) return [{ op: 'upsert', indicator }];
   return held ? [{ op: 'remove', ...held }] : [];
-}
-
-/** Returns when a row expired, in Unix milliseconds; 0 if it has not. */
-function expiredAt({ expires_at }: Place, now: Date): number {
-  const at = Number(expires_at ?? 0);
-  return at <= Number(now) ? at : 0;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Principal } from '../db/visibility.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import { CursorGone, currentPoint } from './current-point.ts';
 import { dayOf, type FeedCursor, type Pass, type Point } from './cursor.ts';
-import { findCurrent, findNextExpiry, MAX_ROWS, START } from './history.queries.ts';
+import { findCurrent, findExpiries, MAX_ROWS, START } from './history.queries.ts';
 import { type Step, toChange } from './indicator-changes.ts';
 import { type Difference, findDifferences, mayDiffer } from './members.queries.ts';
 
@@ -48,7 +48,7 @@ export async function nextLimitedChanges(
     cursor: { ...cursor, synced: here, pass, day: dayOf(now), edge: found.edge },
     hasMore,
     here,
-    nextExpiry: await findNextExpiry(db, now),
+    nextExpiry: (await findExpiries(db, now)).next,
   };
 }
 

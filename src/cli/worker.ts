@@ -24,7 +24,7 @@ import { openImporter } from './threads.ts';
 
 export function workerCommand(): Command {
   return new Command('worker')
-    .description('run background jobs: fetch feeds, mark expired indicators, query providers')
+    .description('run background jobs: fetch feeds, take expired indicators off the sums, query providers')
     .action(work);
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
 import PgBoss from 'pg-boss';
-import type { Database } from './database.ts';
+import type { Database, Db } from './database.ts';
 
 /** Ended jobs are kept for an hour: their results are in the health of the object that they ran for. */
 const KEPT_HOURS = 1;
@@ -31,6 +31,16 @@ async function withSetupLock(
       await sql`select pg_advisory_unlock(${SETTING_UP_QUEUES}::bigint)`.execute(connection);
     }
   });
+}
+
+/** Deletes the queues of earlier versions, whose jobs nobody runs any more. */
+async function deleteOtherQueues(db: Db, boss: PgBoss, queues: readonly PgBoss.Queue[]): Promise<void> {
+  const current = new Set(queues.map(({ name }) => name));
+  for (const { name } of await boss.getQueues()) {
+    if (current.has(name)) continue;
+    await sql`delete from pgboss.job where name = ${name}`.execute(db);
+    await boss.deleteQueue(name);
+  }
 }
 
 /**
@@ -69,6 +79,7 @@ export async function openJobs(
         await boss.createQueue(queue.name, queue);
         await boss.updateQueue(queue.name, queue);
       }
+      await deleteOtherQueues(db, boss, queues);
     } catch (error) {
       await boss.stop({ graceful: false, wait: true, close: false });
       throw error;

@@ -29,8 +29,6 @@ export interface Tables {
     value: number;
     last_number: number;
     epoch: Generated<string>;
-    marks_from: number | null;
-    marks_to: number | null;
   };
   /** Times that the history before a restore may have stated, in microseconds since 1970. */
   lost_period: { after_date: number; last_date: number };
@@ -88,7 +86,6 @@ export interface Tables {
     whitelisted: Generated<boolean>;
     /** The whitelisted addresses and CIDR blocks within a network; null: none. */
     whitelisted_parts: string[] | null;
-    expired: Generated<boolean>;
     created_at: Date;
     revision: number;
     version: Generated<number>;

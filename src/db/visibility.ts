@@ -68,12 +68,6 @@ export function visible(table: MarkedTable, principal: Principal, alias: string 
 }
 
 /**
- * The time at which an indicator expires, or has expired, until a sweep marks it. Must equal the expression
- * of its index.
- */
-export const PENDING_EXPIRY = sql`(case when not indicator.expired then indicator.expires_at end)`;
-
-/**
  * Returns the difference of the sums of indicators for `principal`, without the part that has expired as a whole: indicators that have
  * expired and are still in the sums (`n` is -1), and indicators that a worker with a fast clock has taken off too early (1).
  */

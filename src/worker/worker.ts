@@ -18,7 +18,6 @@ import { webhookSecrets } from '../feeds/webhooks/webhooks.service.ts';
 import { deleteOldUndoData } from '../imports/changes.queries.ts';
 import { runPendingUndos } from '../imports/undo.service.ts';
 import { sumExpiries } from '../indicators/expiry/sums.ts';
-import { sweepExpired } from '../indicators/expiry/sweep.ts';
 import { createSegmentCounter } from '../indicators/segments/count-segments.queries.ts';
 import { countJob, type JobStats } from '../metrics/state-metrics.ts';
 import { throttled } from '../rate-limit/throttled.ts';
@@ -62,7 +61,6 @@ const PERIODS = {
   sums: 10,
   undo: 5,
   webhooks: 5,
-  sweep: 60,
   whitelist: 60,
   recompute: 60,
   enrich: 60,
@@ -85,7 +83,7 @@ const STOP_MS = 10_000;
 type MaintenanceJob = (stopped: () => boolean) => Promise<unknown>;
 
 /**
- * Starts the background jobs: they fetch sources that are due, mark expired indicators, re-evaluate indicators against
+ * Starts the background jobs: they fetch sources that are due, take expired indicators off the sums, re-evaluate indicators against
  * changed whitelists, query providers, continue undos and removals, and clean up. Any number of workers may run; each
  * job runs on one worker at a time. None runs once another version has migrated the database, whose tables may mean something else.
  */
@@ -137,7 +135,6 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const countChanges = createSegmentCounter(db);
   const maintenanceJobs: Record<keyof typeof PERIODS, MaintenanceJob> = {
     sums: (stopped) => sumExpiries(db, clock(), stopped),
-    sweep: (stopped) => sweepExpired(db, clock(), stopped),
     segments: () => countChanges(clock()),
     whitelist: (stopped) => reevaluateMatches(db, { now: clock(), stopped }),
     recompute: (stopped) => recomputeSources(db, clock(), stopped),

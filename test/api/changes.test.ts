@@ -89,6 +89,44 @@ onEveryEngine((engine) => {
       expect(told(await next(fourth))).toEqual(['upsert host-2.example']);
     });
 
+    it('return what expires at one instant in pages, also what changes between them', async () => {
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      const expiresAt = new Date(NOW.getTime() + HOUR);
+      const later = new Date(NOW.getTime() + DAY);
+      await harness.load(Array.from({ length: 95 }, (_, index) => domain(index, { expiresAt })));
+      await harness.load(
+        Array.from({ length: 300 }, (_, index) => domain(1000 + index, { expiresAt, tlp: 'RED' })),
+      );
+      const first = await follow('', { key });
+      harness.clock.now = expiresAt;
+      const page = (body: Body) => follow(`cursor=${body.cursor}&limit=40`, { key });
+      const second = await page(first);
+      expect([second.changes.length, second.hasMore]).toEqual([40, true]);
+      const removed = new Set(told(second));
+      const isRemoved = (index: number) => removed.has(`remove host-${index}.example`);
+      const all95 = Array.from({ length: 95 }, (_, index) => index);
+      // Two of those that have been returned, and two of the others: one of each is seen again, one is above the ceiling.
+      const [seen, restricted] = all95.filter(isRemoved) as [number, number];
+      const [laterSeen, laterRestricted] = all95.filter((index) => !isRemoved(index)) as [number, number];
+      const seenAgain = { expiresAt: later, statedAt: expiresAt, lastSeen: expiresAt };
+      await harness.load([domain(seen, seenAgain), domain(laterSeen, seenAgain)]);
+      await harness.load([domain(restricted, { tlp: 'RED' }), domain(laterRestricted, { tlp: 'RED' })]);
+      const third = await page(second);
+      const fourth = await page(third);
+      expect([third.changes.length, third.hasMore]).toEqual([40, true]);
+      expect(fourth.hasMore).toBe(false);
+      expect([...told(third), ...told(fourth)].sort()).toEqual(
+        [
+          ...all95
+            .filter((index) => !isRemoved(index) && index !== laterSeen)
+            .map((index) => `remove host-${index}.example`),
+          `upsert host-${seen}.example`,
+          `upsert host-${laterSeen}.example`,
+        ].sort(),
+      );
+      expect(await page(fourth)).toEqual({ changes: [], cursor: fourth.cursor, hasMore: false });
+    });
+
     it('remove what leaves the filter, and what the client never had stays unnamed', async () => {
       await harness.load([domain(1, { confidence: 80 }), domain(2, { confidence: 20 })]);
       const first = await follow('minConfidence=50');

@@ -55,7 +55,7 @@ onEveryEngine((engine) => {
 
   beforeAll(async () => {
     const jobStats = createJobStats();
-    countJob(jobStats, 'sweep', false, 0.1);
+    countJob(jobStats, 'sums', false, 0.1);
     countLookup(jobStats, 'virustotal', 'answered');
     const connectionStats = () => ({ used: 1, idle: 0, waiting: 0 });
     const readStats = () => ({ primary: 1, replica: 2, failed: 0, replicas: 1, usable: 1 });

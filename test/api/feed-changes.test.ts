@@ -113,7 +113,7 @@ onEveryEngine((engine) => {
       expect(named(await follow('first', `cursor=${cursor}`)).sort()).toEqual(named(added).sort());
     });
 
-    it('of a limit follow an expiry without a sweep', async () => {
+    it('of a limit follow an expiry', async () => {
       await harness.load([host(1_000, { confidence: 100, expiresAt: new Date(NOW.getTime() + 1_000) })]);
       const { cursor } = await all('first');
       harness.clock.now = new Date(NOW.getTime() + 1_000);

@@ -8,7 +8,7 @@ import { TLPS } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
-import { sweepAt } from '../support/sweep.ts';
+import { sumAt } from '../support/sums.ts';
 
 const CAMPAIGNS = ['c0000000-0000-4000-8000-000000000000', 'c0000000-0000-4000-8000-000000000001'];
 const SOURCES = ['50000000-0000-4000-8000-000000000000', '50000000-0000-4000-8000-000000000001'];
@@ -47,7 +47,7 @@ const writes = fc.array(
     // Often now, so that what expires later is summed before it is changed again.
     {
       weight: 3,
-      arbitrary: fc.record({ what: fc.constant('sweep' as const), seconds: fc.constantFrom(0, 0, 0, 5) }),
+      arbitrary: fc.record({ what: fc.constant('sums' as const), seconds: fc.constantFrom(0, 0, 0, 5) }),
     },
   ),
   { minLength: 5, maxLength: 20 },
@@ -116,8 +116,8 @@ onEveryEngine((engine) => {
       if (step.isFirst) await deleteIndicators();
       await sql`delete from relationship where from_id = any (${chosen}::text[]::uuid[])`.execute(db);
       if (!step.isFirst) await deleteIndicators();
-    } else if (step.what === 'sweep') {
-      await sweepAt(db, after(step.seconds));
+    } else if (step.what === 'sums') {
+      await sumAt(db, after(step.seconds));
     } else {
       await sql`update indicator set whitelisted = ${step.what === 'whitelist'}
         where id = any (${chosen}::text[]::uuid[])`.execute(db);
@@ -174,9 +174,9 @@ onEveryEngine((engine) => {
     await harness.db.connection().execute(async (session) => {
       await sql`update indicator set revision = revision where id = ${ids[0]}`.execute(session);
       await sql`insert into indicator (id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,
-          source_id, first_seen, last_seen, for_detection, whitelisted, expired, created_at, revision)
+          source_id, first_seen, last_seen, for_detection, whitelisted, created_at, revision)
         select gen_random_uuid(), number + n, type, value, n::text, search_text, confidence, severity, tlp, tags, source_id,
-          first_seen, last_seen, for_detection, whitelisted, expired, created_at, revision
+          first_seen, last_seen, for_detection, whitelisted, created_at, revision
         from generate_series(1, 8000) as n, (select * from indicator order by number desc limit 1) as last`.execute(
         session,
       );

@@ -20,7 +20,6 @@ describe('reads', () => {
       lastKnown: () => reports[i]?.revision ?? null,
       isFresh: () => reports[i]?.isRecent ?? false,
       lastReport: () => ({
-        lists: 0,
         access: 0,
         server: `run of ${i}`,
         follows: 'run 1',
@@ -43,7 +42,7 @@ describe('reads', () => {
     ];
     const ofPrimary = {
       isFresh: (_: string, revision: number) => revision >= holding,
-      lastReport: () => ({ revision: 7, lists: 7, access: 0, server: 'run 1', follows: 'run 1' }),
+      lastReport: () => ({ revision: 7, access: 0, server: 'run 1', follows: 'run 1' }),
     };
     ({ read, stats } = createReadRouter(named('primary'), [replica(0), replica(1)], ofPrimary, () => now));
   });

@@ -31,7 +31,7 @@ describe('the revision watch', () => {
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    [now, latest, asked] = [1_000, { revision: 7, lists: 7, access: 3 }, 0];
+    [now, latest, asked] = [1_000, { revision: 7, access: 3 }, 0];
     answer = async () => ({ ...latest });
     start();
   });
@@ -68,22 +68,6 @@ describe('the revision watch', () => {
     latest.revision = 8;
     await pass(60);
     expect([watch.isLatest('revision', 7), holds(7)]).toEqual([false, true]);
-  });
-
-  it('treats a list as fresh after revisions that left lists as they were', async () => {
-    holds(7);
-    await pass(0);
-    latest.revision = 9;
-    await pass(MAX_STALE_MS + 100);
-    expect([holds(7), watch.isFresh('lists', 7), watch.isLatest('lists', 7)]).toEqual([false, true, true]);
-    [latest.revision, latest.lists] = [10, 10];
-    await pass(60);
-    // Within the staleness bound another revision leaves it fresh, too.
-    latest.revision = 11;
-    await pass(60);
-    expect([watch.isFresh('lists', 7), watch.isLatest('lists', 7)]).toEqual([true, false]);
-    await pass(MAX_STALE_MS);
-    expect([watch.isFresh('lists', 7), watch.isFresh('lists', 10)]).toEqual([false, true]);
   });
 
   it.each([
@@ -124,7 +108,7 @@ describe('the revision watch', () => {
     const late = { ...latest };
     watch.invalidate();
     expect([holds(7), holds(8)]).toEqual([false, false]);
-    answer = async () => ({ revision: 8, lists: 8, access: 3 });
+    answer = async () => ({ revision: 8, access: 3 });
     reply(late);
     await turn();
     expect([holds(7), holds(8)]).toEqual([false, true]);
@@ -140,9 +124,9 @@ describe('the revision watch', () => {
   });
 
   it.each([
-    ['its counters have gone back', { revision: 6, lists: 6, access: 3 }],
-    ['another server answers', { revision: 9, lists: 9, access: 4, server: 'promoted' }],
-    ['a backup was restored', { revision: 9, lists: 9, access: 4, history: 'another' }],
+    ['its counters have gone back', { revision: 6, access: 3 }],
+    ['another server answers', { revision: 9, access: 4, server: 'promoted' }],
+    ['a backup was restored', { revision: 9, access: 4, history: 'another' }],
   ])('starts a new epoch when %s', async (_, later) => {
     holds(7);
     await pass(0);

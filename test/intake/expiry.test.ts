@@ -1,10 +1,9 @@
 import { CompiledQuery, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { READ_REVISIONS, readRevision, withRevision } from '../../src/db/revision/revision.ts';
-import type { Revisions } from '../../src/db/revision/watch.ts';
+import { findExpired, findExpiries } from '../../src/changes/history.queries.ts';
+import { readRevision, withRevision } from '../../src/db/revision/revision.ts';
 import { takeExpiredFromSums } from '../../src/indicators/expiry/sums.queries.ts';
 import { sumExpiries } from '../../src/indicators/expiry/sums.ts';
-import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 
@@ -19,52 +18,62 @@ onEveryEngine((engine) => {
   afterEach(() => tipline.close());
 
   const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
-  const sweep = () => sweepExpired(tipline.db, tipline.clock.now);
 
-  describe('the expiry sweep', () => {
-    it('marks expired indicators with a new revision, without changing any response', async () => {
+  describe('an expiry', () => {
+    it('takes no revision, and leaves ETags of lists without the indicator as they are', async () => {
       await tipline.load([
         indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) }),
         indicatorRecord('DOMAIN', 'two.example', { expiresAt: inDays(3) }),
         indicatorRecord('DOMAIN', 'three.example'),
       ]);
       tipline.clock.now = inDays(2);
-      expect(await total()).toBe(2);
       const before = await tipline.get('/api/v1/indicators');
+      expect(before.json().total).toBe(2);
       const revision = await readRevision(tipline.db);
-      expect(await sweep()).toBe(1);
-      expect(await readRevision(tipline.db)).toBe(revision + 1);
+      await sumExpiries(tipline.db, tipline.clock.now);
+      expect(await readRevision(tipline.db)).toBe(revision);
       const after = await tipline.get('/api/v1/indicators', {
         headers: { 'if-none-match': String(before.headers.etag) },
       });
       expect(after.statusCode).toBe(304);
     });
 
-    it('leaves cached lists valid, and no list that another revision changes', async () => {
-      const reports = async () => (await sql.raw<Revisions>(READ_REVISIONS).execute(tipline.db)).rows[0];
-      const expiring = Array.from({ length: 25 }, (_, i) =>
-        indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt: inDays(1) }),
-      );
-      await tipline.load([...expiring, indicatorRecord('DOMAIN', 'later.example', { expiresAt: inDays(3) })]);
-      tipline.clock.now = inDays(2);
-      const revision = await readRevision(tipline.db);
-      await sweepExpired(tipline.db, tipline.clock.now, undefined, 10);
-      expect(await reports()).toMatchObject({ revision: revision + 3, lists: revision });
-      await tipline.load([indicatorRecord('DOMAIN', 'other.example')]);
-      expect(await reports()).toMatchObject({ revision: revision + 4, lists: revision + 4 });
-      tipline.clock.now = inDays(4);
-      await sweep();
-      expect(await reports()).toMatchObject({ revision: revision + 5, lists: revision + 4 });
+    it('ends with a later sighting, after which the indicator can expire again', async () => {
+      const seen = (at: Date, expiresAt: Date) =>
+        indicatorRecord('DOMAIN', 'one.example', { statedAt: at, lastSeen: at, expiresAt });
+      const totals: number[] = [];
+      const totalAt = async (now: Date) => {
+        tipline.clock.now = now;
+        totals.push(await total());
+        await sumExpiries(tipline.db, now);
+        totals.push(await total());
+      };
+      await tipline.load([seen(NOW, inDays(1))]);
+      await totalAt(inDays(2));
+      await tipline.load([seen(inDays(2), inDays(5))]);
+      await totalAt(inDays(2));
+      await totalAt(inDays(6));
+      expect(totals).toEqual([0, 0, 1, 1, 0, 0]);
     });
 
-    it('reads no table as a whole, although many rows match', async () => {
-      const records = Array.from({ length: 4_000 }, (_, i) =>
-        indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt: inDays(((i * 7_919) % 4_000) / 4_000) }),
+    it('before the import hides an indicator from then on', async () => {
+      const expired = { expiresAt: inDays(-1) };
+      await tipline.load([
+        indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) }),
+        indicatorRecord('DOMAIN', 'two.example', expired),
+      ]);
+      expect(await total()).toBe(1);
+      await tipline.load([indicatorRecord('DOMAIN', 'one.example', { ...expired, statedAt: NOW })]);
+      expect(await total()).toBe(0);
+    });
+
+    it('is found without a scan of the table, although many expire', async () => {
+      await tipline.load(
+        Array.from({ length: 4_000 }, (_, i) => {
+          const expiresAt = inDays(((i * 7_919) % 4_000) / 4_000);
+          return indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt });
+        }),
       );
-      await tipline.load(records);
-      tipline.clock.now = inDays(1);
-      let batches = 0;
-      expect(await sweepExpired(tipline.db, tipline.clock.now, () => batches++ === 20, 100)).toBe(2_000);
       await sql`vacuum analyze`.execute(tipline.db);
       const sent: CompiledQuery[] = [];
       const db = tipline.db.withPlugin({
@@ -74,72 +83,29 @@ onEveryEngine((engine) => {
         },
         transformResult: ({ result }) => Promise.resolve(result),
       });
-      batches = 0;
+      let batches = 0;
       // Once for what has expired, once for what expires next.
       await sumExpiries(db, inDays(0.75), () => batches++ === 3, { batch: 4_000, many: 1 });
       expect(sent.map((query) => query.sql)).toContainEqual(expect.stringContaining('sum_next_expiries'));
-      batches = 0;
-      expect(await sweepExpired(db, tipline.clock.now, () => batches++ === 1, 100)).toBe(100);
-      const ofIndicators = sent.filter((query) => /\bindicator\b/.test(query.sql));
-      expect(ofIndicators.map((query) => query.sql.trim().split(/\s/, 1)[0])).toEqual(
-        expect.arrayContaining(['select', 'update', 'insert']),
+      const { last, next } = await findExpiries(db, inDays(0.75));
+      expect([last, next]).toEqual([inDays(0.75), inDays(0.75 + 1 / 4_000)]);
+      const point = { revision: await readRevision(db), token: null, at: inDays(0.74).getTime() };
+      const expired = await findExpired(
+        db,
+        { filters: {}, ceiling: 'RED' },
+        { point, reachedBy: null },
+        inDays(0.75),
+        10,
       );
+      expect(expired).toHaveLength(10);
+      const ofIndicators = sent.filter((query) => /\bindicator\b/.test(query.sql));
+      expect(ofIndicators).toHaveLength(5);
       for (const query of ofIndicators) {
         const { rows } = await tipline.db.executeQuery<Record<string, string>>(
           CompiledQuery.raw(`explain (costs off) ${query.sql}`, [...query.parameters]),
         );
         expect(rows.map((row) => row['QUERY PLAN']).join('\n')).not.toMatch(/Seq Scan on indicator\b/);
       }
-    });
-
-    it('increments no revision when there is nothing to mark', async () => {
-      await tipline.load([indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) })]);
-      tipline.clock.now = inDays(2);
-      await sweep();
-      const revision = await readRevision(tipline.db);
-      expect(await sweep()).toBe(0);
-      expect(await readRevision(tipline.db)).toBe(revision);
-    });
-
-    it('uses one revision per batch', async () => {
-      const many = Array.from({ length: 2_500 }, (_, i) =>
-        indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt: inDays(1) }),
-      );
-      await tipline.load(many);
-      tipline.clock.now = inDays(2);
-      const revision = await readRevision(tipline.db);
-      expect(await sweep()).toBe(2_500);
-      expect(await readRevision(tipline.db)).toBe(revision + 2);
-    });
-
-    it('skips indicators that were already expired when imported', async () => {
-      const expired = { expiresAt: inDays(-1) };
-      await tipline.load([
-        indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) }),
-        indicatorRecord('DOMAIN', 'two.example', expired),
-      ]);
-      expect(await sweep()).toBe(0);
-      await tipline.load([indicatorRecord('DOMAIN', 'one.example', { ...expired, statedAt: NOW })]);
-      expect(await total()).toBe(0);
-      expect(await sweep()).toBe(0);
-    });
-
-    it('is reverted by a later sighting, after which the indicator can expire again', async () => {
-      const seen = (at: Date, expiresAt: Date) =>
-        indicatorRecord('DOMAIN', 'one.example', { statedAt: at, lastSeen: at, expiresAt });
-      await tipline.load([seen(NOW, inDays(1))]);
-      tipline.clock.now = inDays(2);
-      await sweep();
-      await tipline.load([seen(inDays(2), inDays(5))]);
-      expect(await total()).toBe(1);
-      tipline.clock.now = inDays(6);
-      expect(await total()).toBe(0);
-      expect(await sweep()).toBe(1);
-    });
-
-    it('stops between batches on request', async () => {
-      await tipline.load([indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) })]);
-      expect(await sweepExpired(tipline.db, inDays(2), () => true)).toBe(0);
     });
   });
 

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openJobs } from '../../src/db/jobs.ts';
 import { openProviderClient } from '../../src/enrichment/providers/provider-client.ts';
 import { queueCriteria, readyProviders, saveProvider } from '../../src/enrichment/providers.service.ts';
 import { addRequests, PRIORITY } from '../../src/enrichment/requests.queries.ts';
 import { createFeed } from '../../src/feeds/feeds.service.ts';
+import { hasExpiredInSums } from '../../src/indicators/expiry/sums.queries.ts';
 import { createJobStats } from '../../src/metrics/state-metrics.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { memoryStore } from '../../src/rate-limit/memory.ts';
@@ -101,7 +103,18 @@ onEveryEngine((engine) => {
     },
   );
 
-  it('fetches due sources, sweeps expired indicators, re-evaluates the whitelist, and enriches', async () => {
+  it('deletes queues that it does not have, with their jobs', async () => {
+    const earlier = await openJobs(tipline, [{ name: 'earlier', policy: 'standard' }], () => {});
+    await earlier.send('earlier', {});
+    await earlier.stop({ graceful: false, wait: true, close: false });
+    await start(1);
+    const { rows } = await sql<{ name: string }>`select name from pgboss.queue
+      union select name from pgboss.job order by name`.execute(tipline.db);
+    expect(rows.map(({ name }) => name)).not.toContain('earlier');
+    expect(rows.map(({ name }) => name)).toContain('sums');
+  });
+
+  it('fetches due sources, takes expired indicators off the sums, re-evaluates the whitelist, and enriches', async () => {
     feeds.server.answer(({ url }) =>
       url.startsWith('/feed')
         ? { body: 'bad-one.test-feed.net\n' }
@@ -124,9 +137,7 @@ onEveryEngine((engine) => {
     await feeds.add({ kind: 'text' });
     await start(1);
     await until(async () => (await total()) === 2);
-    const expired = () =>
-      tipline.db.selectFrom('indicator').select('id').where('expired', '=', true).execute();
-    await until(async () => (await expired()).length === 1);
+    await until(async () => !(await hasExpiredInSums(tipline.db, tipline.clock.now)));
     await until(async () => {
       const { edition, applied } = await readEdition(tipline.db);
       return edition === applied;

@@ -6,7 +6,6 @@ import { withRevision } from '../../src/db/revision/revision.ts';
 import type { IndicatorFilters } from '../../src/indicators/read/indicators.queries.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
-import { sweepAt } from '../support/sweep.ts';
 
 const START = Date.parse('2026-06-01T12:00:00.000Z');
 const SECOND = 1_000;
@@ -63,6 +62,14 @@ export const WORLD_ACTIONS = [
       }),
     }),
   },
+  // Some that expire at one instant.
+  {
+    weight: 3,
+    arbitrary: fc.tuple(fc.uniqueArray(index, { minLength: 3 }), state).map(([indexes, of]) => ({
+      do: 'write' as const,
+      rows: indexes.map((at) => ({ index: at, state: { ...of, whitelisted: false, expiresIn: HOUR } })),
+    })),
+  },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('link' as const), index, kind, tlp: fc.option(tlp, { freq: 3 }) }),
@@ -75,7 +82,6 @@ export const WORLD_ACTIONS = [
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, HOUR, 2 * HOUR) }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('sweep' as const), skew: fc.constantFrom(0, HOUR) }) },
 ] as const;
 
 const optionalTlp = fc.option(tlp, { freq: 3 });
@@ -120,7 +126,7 @@ export function changeWorld(open: () => Database) {
     await sql`insert into change_date (first_number, last_number, first_date, revision) values (0, (select last_value from change_number), 0, 0)`.execute(
       db,
     );
-    await sql`update revision set value = 0, last_number = 0, marks_from = null, marks_to = null`.execute(db);
+    await sql`update revision set value = 0, last_number = 0`.execute(db);
     await sql`insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at)
       values (${SOURCE}::uuid, 'Changes', 'import', 'CLEAR', 50, 'MEDIUM', ${new Date(START)}::timestamptz),
         (${OTHER_SOURCE}::uuid, 'Other changes', 'import', 'CLEAR', 50, 'MEDIUM', ${new Date(START)}::timestamptz)
@@ -134,15 +140,15 @@ export function changeWorld(open: () => Database) {
         const expiresAt = to.expiresIn === null ? null : new Date(now + to.expiresIn);
         await sql`
           insert into indicator (id, number, type, value, normalized, confidence, severity, tlp, tags, source_id, first_seen,
-            last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, expired, created_at, revision)
+            last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, created_at, revision)
           values (${idOf(at)}::uuid, ${at + 1}, 'DOMAIN', ${VALUES[at]}, ${VALUES[at]}, ${to.confidence}, ${to.severity}, ${to.tlp},
             ${to.tags}::text[], ${SOURCE}::uuid, ${new Date(START - 3 * HOUR)}::timestamptz,
             ${new Date(START - to.seenAgo)}::timestamptz, ${expiresAt}::timestamptz, ${to.forDetection}, false, false,
-            ${to.whitelisted}, ${expiresAt !== null && expiresAt.getTime() <= now}, ${new Date(now)}::timestamptz,
+            ${to.whitelisted}, ${new Date(now)}::timestamptz,
             ${revision.next}::bigint)
           on conflict (id) do update set confidence = excluded.confidence, severity = excluded.severity, tlp = excluded.tlp,
             tags = excluded.tags, last_seen = excluded.last_seen, expires_at = excluded.expires_at,
-            for_detection = excluded.for_detection, whitelisted = excluded.whitelisted, expired = excluded.expired,
+            for_detection = excluded.for_detection, whitelisted = excluded.whitelisted,
             version = indicator.version + 1, modified_at = ${nextModifiedAt('indicator', new Date(now))},
             revision = excluded.revision
         `.execute(trx);
@@ -247,8 +253,7 @@ export function changeWorld(open: () => Database) {
         now += SECOND;
       } else if (act.do === 'revise') await revise(act.kind, act.confidence);
       else if (act.do === 'identify') await identify(act.kind, act.as, act.tlp);
-      else if (act.do === 'wait') now += act.ms;
-      else await sweepAt(open().db, new Date(now + act.skew));
+      else now += act.ms;
     },
   };
 }

@@ -15,7 +15,6 @@ import { compareTlp } from '../../src/model/statement.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { sweepAt } from '../support/sweep.ts';
 import { runs } from './runs.ts';
 
 const START = Date.parse('2026-06-01T12:00:00.000Z');
@@ -83,7 +82,6 @@ const action = fc.oneof(
       ms: fc.constantFrom(1, 10 * SECOND, 299 * SECOND, HOUR, 7 * HOUR, 13 * HOUR, 100 * HOUR),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('sweep' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), node: fc.nat(1) }) },
   {
     weight: 8,
@@ -160,7 +158,7 @@ onEveryEngine((engine) => {
     const { db } = database;
     await sql`truncate indicator, indicator_history, link_history, entity_history, revision_log, indicator_source,
       crowdsec_position, crowdsec_deletion, network_prefix cascade`.execute(db);
-    await sql`update revision set value = 0, last_number = 0, marks_from = null, marks_to = null`.execute(db);
+    await sql`update revision set value = 0, last_number = 0`.execute(db);
     await sql`insert into network_prefix (type, length) values ('IPV4', 30), ('IPV4', 31)`.execute(db);
     await sql`insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at)
       values (${SOURCE}::uuid, 'Decisions', 'import', 'CLEAR', 50, 'MEDIUM', ${new Date(START)}::timestamptz)
@@ -182,15 +180,15 @@ onEveryEngine((engine) => {
         const expiry = expiresAt === null ? null : new Date(expiresAt);
         await sql`
           insert into indicator (id, number, type, value, normalized, confidence, severity, tlp, tags, source_id, first_seen,
-            last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, whitelisted_parts, expired,
+            last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, whitelisted_parts,
             created_at, revision)
           values (${indicatorId('IPV4', value)}::uuid, ${at + 1}, 'IPV4', ${value}, ${value}, ${to.confidence}, 'LOW', ${to.tlp},
             ${to.tags}::text[], ${SOURCE}::uuid, ${new Date(START - 3 * HOUR)}::timestamptz,
             ${new Date(START - to.seenAgo)}::timestamptz, ${expiry}::timestamptz, ${to.forDetection}, false, false,
-            ${to.whitelisted}, ${parts.length ? parts : null}::text[], false, ${new Date(now)}::timestamptz, ${revision.next}::bigint)
+            ${to.whitelisted}, ${parts.length ? parts : null}::text[], ${new Date(now)}::timestamptz, ${revision.next}::bigint)
           on conflict (id) do update set confidence = excluded.confidence, tlp = excluded.tlp, tags = excluded.tags,
             last_seen = excluded.last_seen, expires_at = excluded.expires_at, for_detection = excluded.for_detection,
-            whitelisted = excluded.whitelisted, whitelisted_parts = excluded.whitelisted_parts, expired = false,
+            whitelisted = excluded.whitelisted, whitelisted_parts = excluded.whitelisted_parts,
             revision = excluded.revision
         `.execute(trx);
       }
@@ -299,7 +297,6 @@ onEveryEngine((engine) => {
         const run = async (act: Action) => {
           if (act.do === 'write') await write(act.rows);
           else if (act.do === 'wait') now += act.ms;
-          else if (act.do === 'sweep') await sweepAt(database.db, new Date(now));
           else if (act.do === 'kill') nodes[act.node] = open();
           else if (act.do === 'rebind') {
             const { feeds, ceiling, scopes } = act;

@@ -8,7 +8,7 @@ import { indicatorId } from '../../src/model/identity.ts';
 import { addEntry, removeEntry, WhitelistError } from '../../src/whitelist/whitelist.service.ts';
 import { freshPostgresUrl } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
-import { sweepAt } from '../support/sweep.ts';
+import { sumAt } from '../support/sums.ts';
 import { runs } from './runs.ts';
 
 const NAMES = ['one', 'two', 'three'].map((name) => `${name}.test-feed.net`);
@@ -43,7 +43,7 @@ const step = fc.record({
     fc.record({ kind: fc.constant('pin' as const), name, confidence }),
     fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 3_000 }) }),
     // By a clock that may be ahead.
-    fc.record({ kind: fc.constant('sweep' as const), aheadMs: fc.constantFrom(0, 2_000) }),
+    fc.record({ kind: fc.constant('sums' as const), aheadMs: fc.constantFrom(0, 2_000) }),
   ),
 });
 /** An entry that stands there already, or does not. */
@@ -104,8 +104,8 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, for arbitrary changes', () =
         );
       case 'unpin':
         return changePin(node.db, indicatorId('DOMAIN', change.name), { kind: 'unpin' }, by);
-      case 'sweep':
-        return sweepAt(node.db, new Date(now.getTime() + change.aheadMs));
+      case 'sums':
+        return sumAt(node.db, new Date(now.getTime() + change.aheadMs));
       case 'wait':
         return;
     }

@@ -11,7 +11,7 @@ import { countSegments } from '../../src/indicators/segments/count-segments.quer
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
-import { sweepAt } from '../support/sweep.ts';
+import { sumAt } from '../support/sums.ts';
 import { runs } from './runs.ts';
 
 const HOUR = 3_600_000;
@@ -49,7 +49,7 @@ const change = fc.oneof(
   fc.record({ what: fc.constantFrom('whitelist' as const, 'list' as const), value }),
   fc.record({ what: fc.constant('withdraw' as const), values: some, source }),
   fc.record({ what: fc.constant('mark' as const), values: some, source, tlp: fc.constantFrom(...TLPS) }),
-  fc.record({ what: fc.constant('sweep' as const), ahead: fc.nat(20) }),
+  fc.record({ what: fc.constant('sums' as const), ahead: fc.nat(20) }),
   fc.record({ what: fc.constant('wait' as const), seconds: fc.nat(20) }),
 );
 /** The counts are discarded. */
@@ -149,7 +149,7 @@ onEveryEngine((engine) => {
         step.source,
       );
     else if (step.what === 'count') await countSegments(db, after(step.ahead - 10), SIZES);
-    else if (step.what === 'sweep') await sweepAt(db, after(step.ahead - 10));
+    else if (step.what === 'sums') await sumAt(db, after(step.ahead - 10));
     else if (step.what === 'wait') harness.clock.now = after(step.seconds);
     else if (step.what === 'withdraw' || step.what === 'mark') await changeStatements(step);
     else await changeOne(step.what, step.value);

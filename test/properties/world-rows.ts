@@ -4,7 +4,7 @@ import { recordChangeDates } from '../../src/db/revision/change-dates.ts';
 import { verdictOf } from '../../src/model/confidence.ts';
 import { uuidv5 } from '../../src/model/identity.ts';
 import { searchText } from '../../src/model/text.ts';
-import { sweepAt } from '../support/sweep.ts';
+import { sumAt } from '../support/sums.ts';
 import type { Named, World } from './world.ts';
 
 const SOURCE_ID = uuidv5('world', '7d3a9c52-2b0e-4c55-8d39-9f2c1a0b7e64');
@@ -15,7 +15,7 @@ const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 export async function replaceWorld(db: Db, world: World): Promise<void> {
   // In transactions, whose commits invalidate the caches of the server.
   await db.transaction().execute((trx) => replaceIndicators(trx, world));
-  if (world.sweptAt) await sweepAt(db, world.sweptAt);
+  if (world.summedAt) await sumAt(db, world.summedAt);
   await db.transaction().execute((trx) => insertOthers(trx, world));
 }
 

@@ -14,8 +14,8 @@ import {
 /** A whole small world of intelligence, who looks at it, and when. */
 export interface World {
   now: Date;
-  /** When the last sweep was, by its own clock: never, before, or a little after now. */
-  sweptAt: Date | null;
+  /** When a worker last took expired indicators off the sums, by its own clock: never, before, or a little after now. */
+  summedAt: Date | null;
   ceiling: Tlp;
   indicators: WorldIndicator[];
   actors: WorldActor[];
@@ -136,7 +136,7 @@ const kindOfLink = fc.constantFrom(
 
 const spec = fc.record({
   now: fc.constantFrom('2026-06-01T12:00:00.000Z', '2026-01-01T00:00:00.001Z', '2028-02-29T23:59:59.999Z'),
-  swept: fc.constantFrom(null, -DAY, -1, 0, 1, DAY),
+  summed: fc.constantFrom(null, -DAY, -1, 0, 1, DAY),
   ceiling: tlp,
   indicators: fc.array(
     fc.record({
@@ -207,7 +207,7 @@ function build(given: Spec): World {
   });
   const world: World = {
     now,
-    sweptAt: maybe(given.swept),
+    summedAt: maybe(given.summed),
     ceiling: given.ceiling,
     indicators: given.indicators.map(({ piece, expires, lastSeen, enrichments, ...rest }, index) => ({
       ...rest,

@@ -86,7 +86,7 @@ const EMPTY = `
     update app_role set tlp_ceiling = (case name when 'viewer' then 'AMBER' when 'analyst' then 'AMBER_STRICT' else 'RED' end)::tlp;
     delete from meta where name <> 'installation';
     update whitelist_state set edition = gen_random_uuid(), lists_edition = gen_random_uuid(), applied = null, position = null;
-    update revision set value = 0, last_number = 0, marks_from = null, marks_to = null;
+    update revision set value = 0, last_number = 0;
     perform setval('change_number', 0);
     insert into change_date (first_number, last_number, first_date, revision) values (0, 0, 0, 0);
   end $$`;

@@ -18,8 +18,6 @@ export interface OpenRevision extends RevisionLock {
    * @param numbersUsed how many indicator numbers were assigned, from `lastNumber + 1` on
    */
   advance(numbersUsed?: number): void;
-  /** States that the transaction has only marked expired indicators: the revision advances, and lists stay as they are. */
-  advanceByMarks(): void;
 }
 
 /**
@@ -32,17 +30,13 @@ export async function withRevision<T>(
   return db.transaction().execute(async (trx) => {
     const lock = await lockRevision(trx);
     let numbers: number | null = null;
-    let hasMarked = false;
     const result = await write(trx, {
       ...lock,
       advance(numbersUsed = 0) {
         numbers = numbersUsed;
       },
-      advanceByMarks() {
-        hasMarked = true;
-      },
     });
-    if (numbers !== null || hasMarked) await commitRevision(trx, lock, numbers);
+    if (numbers !== null) await commitRevision(trx, lock, numbers);
     return result;
   });
 }
@@ -62,18 +56,15 @@ async function lockRevision(trx: Transaction<Tables>): Promise<RevisionLock> {
 
 /**
  * Advances the revision. Must be called once, and only when the transaction has changed a response.
- * @param numbersUsed null: it has only marked expired indicators
  */
 async function commitRevision(
   trx: Transaction<Tables>,
   lock: RevisionLock,
-  numbersUsed: number | null,
+  numbersUsed: number,
 ): Promise<void> {
-  const marks = sql`marks_from = case when marks_to = value then marks_from else value end, marks_to = ${lock.next}::bigint`;
-  const numbers = sql`last_number = ${lock.lastNumber + (numbersUsed ?? 0)}::bigint`;
   await sql`
     with advanced as (
-      update revision set value = ${lock.next}::bigint, ${numbersUsed === null ? marks : numbers}
+      update revision set value = ${lock.next}::bigint, last_number = ${lock.lastNumber + numbersUsed}::bigint
     )
     insert into revision_log (revision) values (${lock.next}::bigint)
   `.execute(trx);
@@ -81,9 +72,7 @@ async function commitRevision(
 }
 
 /** Reads the last committed revisions, and the history that they belong to, from one snapshot. */
-export const READ_REVISIONS = `select revision.value as revision,
-    case when revision.marks_to = revision.value then revision.marks_from else revision.value end as lists,
-    access_revision.value as access, revision.epoch as history
+export const READ_REVISIONS = `select revision.value as revision, access_revision.value as access, revision.epoch as history
   from revision, access_revision`;
 
 /** Identifies a run of a server: it differs between servers, and after each restart of one. */

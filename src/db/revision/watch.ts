@@ -10,16 +10,15 @@ const POLL_MS = 50;
 /** Polling stops when the revision has not been in demand for so long. */
 const IDLE_MS = 2_000;
 
-/** The revision, the last one by which a list of indicators may have changed, and a counter of changes of access rights. */
+/** The revision, and a counter of changes of access rights. */
 export interface Revisions {
   revision: number;
-  lists: number;
   access: number;
   /** Identifies the history to which they belong; a restore renews it. */
   history?: string;
 }
 
-const COUNTERS = ['revision', 'lists', 'access'] as const;
+const COUNTERS = ['revision', 'access'] as const;
 type Counter = (typeof COUNTERS)[number];
 
 /** The revisions that one server reports, with its identity: other servers may have counted independently. */

@@ -86,18 +86,18 @@ export function createResponseCache(
     now >= response.asOf && now < response.validUntil;
   const findFresh = (cacheKey: string, now: number) => {
     const response = cache.get(cacheKey);
-    const isFresh = response && isValidAt(response, now) && watch.isFresh('lists', response.revision);
+    const isFresh = response && isValidAt(response, now) && watch.isFresh('revision', response.revision);
     return isFresh ? response : undefined;
   };
   const findLatest = (cacheKey: string, now: number) => {
     const response = findFresh(cacheKey, now);
-    return response && watch.isLatest('lists', response.revision) ? response : undefined;
+    return response && watch.isLatest('revision', response.revision) ? response : undefined;
   };
   /** Returns the fresh response, unless this request must renew it. */
   const findCached = (cacheKey: string, now: number) => {
     const response = findFresh(cacheKey, now);
     if (!response) return undefined;
-    if (!watch.isLatest('lists', response.revision)) {
+    if (!watch.isLatest('revision', response.revision)) {
       const at = clock();
       if (at - (renewedAt.get(response) ?? Number.NEGATIVE_INFINITY) > RENEWAL_MS) {
         renewedAt.set(response, at);
@@ -141,7 +141,7 @@ export function createResponseCache(
   };
 
   /** Returns whether a shared response is recent enough: the replica may have lagged when it was read. */
-  const isRecent = ({ mayLag, revision }: CachedResponse) => !mayLag || watch.isFresh('lists', revision);
+  const isRecent = ({ mayLag, revision }: CachedResponse) => !mayLag || watch.isFresh('revision', revision);
 
   return {
     findCached,

@@ -298,9 +298,6 @@ function ownSearchText(normalized: string): string | null {
 
 const unlessEmpty = (values: readonly unknown[]) => (values.length === 0 ? null : values);
 
-/** Returns the mark `expired` of a row: a row that is written after its expiry needs no sweep. */
-const hasExpired = (now: Date) => sql<boolean>`coalesce(x.expires_at <= ${now}::timestamptz, false)`;
-
 async function insertIndicators(
   trx: Transaction<Tables>,
   recordset: RawBuilder<unknown>,
@@ -310,10 +307,10 @@ async function insertIndicators(
   await sql`
     insert into indicator (id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
       source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, kev, whitelisted, whitelisted_parts,
-      expired, created_at, revision, epss)
+      created_at, revision, epss)
     select id, ${lastNumber}::bigint + new_place, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
       source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, kev, whitelisted, whitelisted_parts,
-      ${hasExpired(now)}, ${now}::timestamptz, ${next}::bigint, ${SCORE_OF_NEW}
+      ${now}::timestamptz, ${next}::bigint, ${SCORE_OF_NEW}
     from ${recordset}
   `.execute(trx);
 }
@@ -329,7 +326,6 @@ async function updateIndicators(
       severity = x.severity, tlp = x.tlp, tags = x.tags, source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
       for_detection = x.for_detection, of_certificate = x.of_certificate, has_records = x.has_records, kev = x.kev,
       whitelisted = x.whitelisted, whitelisted_parts = x.whitelisted_parts,
-      expired = ${hasExpired(now)} or (indicator.expired and x.expires_at is not distinct from indicator.expires_at),
       revision = ${revision}::bigint, version = indicator.version + 1, modified_at = ${nextModifiedAt('indicator', now)}
     from ${recordset} where indicator.id = x.id
   `.execute(trx);

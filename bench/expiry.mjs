@@ -1,8 +1,8 @@
-// node bench/sweep.mjs [--rows N] [--expired N]: marking expired indicators, with readers; see README.md.
+// node bench/expiry.mjs [--rows N] [--expired N] [--late]: many indicators that expire at one instant, with readers; see README.md.
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
-import { openDatabase, sumExpiries, sweepExpired } from '../dist/bench.js';
+import { hasExpiredInSums, openDatabase, sumExpiries } from '../dist/bench.js';
 import { generate } from './generate.mjs';
 import { readersTable, startReaders } from './readers.mjs';
 import * as servers from './servers.mjs';
@@ -15,10 +15,11 @@ const SUMS_PERIOD_MS = 10_000;
 const options = {
   rows: { type: 'string', default: '2000000' },
   expired: { type: 'string', default: '1000000' },
+  late: { type: 'boolean', default: false },
 };
 try {
-  const { rows, expired } = parseArgs({ options }).values;
-  await bench(Number(rows), Number(expired));
+  const { rows, expired, late } = parseArgs({ options }).values;
+  await bench(Number(rows), Number(expired), late);
 } finally {
   await servers.stopAll();
 }
@@ -39,7 +40,8 @@ async function sql(target, ...statements) {
   return stdout.trim();
 }
 
-async function bench(rows, expired) {
+/** @param isLate whether the sums are not prepared, as when no worker ran before the expiry */
+async function bench(rows, expired, isLate) {
   const url = await servers.startPostgres();
   await generate(url, rows, (line) => console.error(line));
   /** Makes as many indicators expire at one instant. */
@@ -48,7 +50,7 @@ async function bench(rows, expired) {
       target,
       'set session_replication_role = replica',
       `update indicator set expires_at = '${instant.toISOString()}'
-       where id in (select id from indicator where not whitelisted and not expired order by md5(id::text) limit ${expired})`,
+       where id in (select id from indicator where not whitelisted and (expires_at is null or expires_at > '${instant.toISOString()}') order by md5(id::text) limit ${expired})`,
       'vacuum (analyze) indicator',
     );
   const template = url.replace(/[^/]*$/, 'template1');
@@ -58,7 +60,7 @@ async function bench(rows, expired) {
   const reference = await seconds(() =>
     sql(
       updated,
-      `update indicator set expired = true, revision = revision + 1 where not expired and expires_at <= now()`,
+      `update indicator set revision = revision + 1 where expires_at = (select max(expires_at) from indicator where expires_at <= now())`,
     ),
   );
   await sql(template, 'drop database updated');
@@ -72,32 +74,35 @@ async function bench(rows, expired) {
   const readers = await startReaders(server.url, key, ids);
   const before = await readers.read(delay(BASELINE_MS));
   const wait = due.getTime() - Date.now();
-  if (wait < 0) throw new Error(`The indicators expired ${-wait} ms before the sweep.`);
+  if (wait < 0) throw new Error(`The indicators expired ${-wait} ms before the measurement.`);
   const database = await openDatabase({ url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
   const { db } = database;
+  const times = { ahead: 0, after: 0 };
   let hasEnded = false;
   const summing = (async () => {
-    for (; !hasEnded; await delay(SUMS_PERIOD_MS)) await sumExpiries(db, new Date());
+    for (; !hasEnded; await delay(SUMS_PERIOD_MS)) {
+      const isAfter = Date.now() >= due.getTime();
+      if (!isLate || isAfter)
+        times[isAfter ? 'after' : 'ahead'] += await seconds(() => sumExpiries(db, new Date()));
+    }
   })();
   const ahead = await readers.read(delay(wait));
-  let marked = 0;
-  const sweeping = seconds(async () => {
-    marked = await sweepExpired(db, new Date());
-  });
-  const during = await readers.read(sweeping);
-  const swept = await sweeping;
+  const untilSummed = async () => {
+    await delay(BASELINE_MS);
+    while (await hasExpiredInSums(db, due)) await delay(100);
+  };
+  const after = await readers.read(untilSummed());
   hasEnded = true;
   await summing;
   await database.close();
-  const left = await sql(url, `select count(*) from indicator where not expired and expires_at <= now()`);
-  if (left !== '0') throw new Error(`${left} expired indicators are not marked.`);
+  const ratio = (reference / (times.ahead + times.after)).toFixed(2);
   console.log(
     [
-      `${marked.toLocaleString('en')} of ${rows.toLocaleString('en')} indicators: swept in ${swept.toFixed(1)} s, one UPDATE ${reference.toFixed(1)} s; ratio ${(reference / swept).toFixed(2)}`,
+      `${expired.toLocaleString('en')} of ${rows.toLocaleString('en')} indicators expire at once: sums of ${times.ahead.toFixed(1)} s before and ${times.after.toFixed(1)} s after it, one UPDATE ${reference.toFixed(1)} s; ratio ${ratio}`,
       '',
-      readersTable(before, ahead, 'the preparation of the sums'),
+      readersTable(before, ahead, isLate ? 'before the expiry' : 'the preparation of the sums'),
       '',
-      readersTable(before, during, 'a sweep'),
+      readersTable(before, after, 'the expiry'),
     ].join('\n'),
   );
 }
