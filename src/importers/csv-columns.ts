@@ -23,6 +23,8 @@ export interface CsvColumns {
   severity: number;
   tlp: number;
   forDetection: number;
+  /** Whether the indicator is still in use, as Microsoft Sentinel and AlienVault OTX have it. */
+  active: number;
   /** Lists of tags in one cell. */
   tagLists: number[];
   /** One tag a cell: names of malware and threats, which may hold blanks and commas. */
@@ -68,6 +70,7 @@ const CONFIDENCE = ['confidence', 'confidencelevel', 'confidencescore'];
 const SEVERITY = ['severity'];
 const TLP = ['tlp', 'trafficlightprotocollevel'];
 const FOR_DETECTION = ['fordetection', 'toids'];
+const ACTIVE = ['active', 'isactive'];
 const TAG_LISTS = ['tags', 'tag', 'labels', 'attributetag', 'eventtag'];
 const TAG_WORDS = ['malware', 'listingreason', 'malwareprintable', 'malwarefamily', 'threat', 'threattype'];
 
@@ -158,6 +161,7 @@ export function readHeader(names: string[]): CsvColumns | null {
     severity: firstOf(SEVERITY),
     tlp: firstOf(TLP),
     forDetection: firstOf(FOR_DETECTION),
+    active: firstOf(ACTIVE),
     tagLists: allOf(TAG_LISTS),
     tagWords: allOf(isSampleList ? [...TAG_WORDS, 'signature'] : TAG_WORDS),
     names,

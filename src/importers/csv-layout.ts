@@ -105,6 +105,7 @@ function columnsOfData(cells: string[], rest: string, delimiter: string): CsvCol
     severity: -1,
     tlp: -1,
     forDetection: -1,
+    active: -1,
     tagLists: columnsOf(rows, (cell) => cell.startsWith('#')),
     tagWords: [],
     names: cells.map((_, index) => `column ${index + 1}`),

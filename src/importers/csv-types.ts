@@ -14,6 +14,7 @@ import {
   forDetectionOf,
   hostOfPair,
   indicatorRecord,
+  isNegative,
   type Normalizer,
   normalizeHalves,
   printable,
@@ -199,7 +200,8 @@ function sharedFields(cells: string[], columns: CsvColumns): StatedFields {
     firstSeen: dateCell(cells, columns.firstSeen, columns),
     lastSeen: dateCell(cells, columns.lastSeen, columns),
     expiresAt: dateCell(cells, columns.expiresAt, columns),
-    forDetection: forDetectionOf(cellOf(cells, columns.forDetection)),
+    forDetection:
+      forDetectionOf(cellOf(cells, columns.forDetection)) && !isNegative(cellOf(cells, columns.active)),
     ...splitMarkings(tlp === null ? null : tlpOfWord(tlp), tagCells(cells, columns)),
   };
 }

@@ -105,6 +105,7 @@ function mappedColumns(names: string[], map: CsvMap): CsvColumns {
     severity: at(map.severity),
     tlp: at(map.tlp),
     forDetection: at(map.forDetection),
+    active: -1,
     tagLists: (map.tags ?? []).map(at),
     tagWords: [],
     names,

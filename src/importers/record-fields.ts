@@ -167,12 +167,17 @@ export function isTrue(value: unknown): boolean {
  */
 export function forDetectionOf(value: unknown): boolean {
   if (value === null || value === '') return true;
-  const stated = FOR_DETECTION_BY_WORD.get(String(value).trim().toLowerCase());
+  const stated = yesOrNo(value);
   if (stated === undefined) throw new RecordRejected('forDetection not true or false');
   return stated;
 }
 
-const FOR_DETECTION_BY_WORD: ReadonlyMap<string, boolean> = new Map([
+/** Returns whether a value says no: false, no or 0. */
+export const isNegative = (value: unknown): boolean => yesOrNo(value) === false;
+
+const yesOrNo = (value: unknown) => YES_OR_NO.get(String(value).trim().toLowerCase());
+
+const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
   ...['true', 'yes', '1'].map((word) => [word, true] as const),
   ...['false', 'no', '0'].map((word) => [word, false] as const),
 ]);

@@ -151,6 +151,11 @@ describe('a CSV row', () => {
     ['to_ids', '1', true],
     ['For Detection', 'TRUE', true],
     ['to_ids', '', true],
+    ['Active', 'False', false],
+    ['is_active', '0', false],
+    ['Active', 'true', true],
+    // Other states do not say that it is out of use.
+    ['active', 'since May', true],
   ])('with %s %j', async (name, word, forDetection) => {
     expect(await indicatorsOf(`ip,${name}`, `192.0.2.1,${word}`)).toMatchObject([{ forDetection }]);
   });
