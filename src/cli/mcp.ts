@@ -9,8 +9,8 @@ interface Options {
   server: string;
 }
 
-/** The maximum length of a message. The server accepts no longer ones. */
-const MAX_LINE = 1024 * 1024;
+/** The maximum length of a message in characters. The server rejects those of more than 1 MiB, with their id. */
+const MAX_LINE = 16 * 1024 * 1024;
 
 export function mcpCommand(): Command {
   return (
@@ -62,17 +62,27 @@ async function serveStdio({ key, server }: Options): Promise<void> {
 
 /** Yields the lines of a stream that are not empty. A line that is too long is left out, and reported. */
 async function* lines(stream: NodeJS.ReadStream, warn: (text: string) => void): AsyncGenerator<string> {
-  let [rest, isTooLong] = ['', false];
-  for await (const chunk of stream.setEncoding('utf8')) {
-    const parts = (rest + chunk).split('\n');
-    rest = parts.pop() ?? '';
-    for (const line of parts) {
-      if (!isTooLong && line.trim() !== '') yield line;
-      isTooLong = false;
+  let [parts, length]: [string[], number] = [[], 0];
+  const add = (part: string) => {
+    if (length <= MAX_LINE && length + part.length > MAX_LINE) {
+      warn(`A message has more than ${MAX_LINE} characters and is left out.`);
+      parts = [];
     }
-    if (rest.length <= MAX_LINE) continue;
-    if (!isTooLong) warn(`A message has more than ${MAX_LINE} characters and is left out.`);
-    [rest, isTooLong] = ['', true];
+    length += part.length;
+    if (length <= MAX_LINE) parts.push(part);
+  };
+  const end = () => {
+    const line = parts.join('');
+    [parts, length] = [[], 0];
+    return line.trim() === '' ? [] : [line];
+  };
+  for await (const chunk of stream.setEncoding('utf8')) {
+    const [rest = '', ...others] = String(chunk).split('\n');
+    add(rest);
+    for (const part of others) {
+      yield* end();
+      add(part);
+    }
   }
-  if (!isTooLong && rest.trim() !== '') yield rest;
+  yield* end();
 }

@@ -126,11 +126,27 @@ describe('tipline mcp', () => {
     expect(answers.map((answer) => JSON.parse(answer).error)).toEqual([{ code: -32_000, message }]);
   });
 
-  it('leaves out a message that is too long, and goes on', async () => {
-    const input = `${JSON.stringify('x'.repeat(3_000_000))}\n${line('ping', {}, 2)}`;
+  it('answers a message that is too long for the server with its id', async () => {
+    const input = `${line('ping', { _meta: { note: 'x'.repeat(3_000_000) } }, 1)}\n${line('ping', {}, 2)}`;
+    const { stdout } = await run(['mcp'], { env, input });
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((answer) => JSON.parse(answer));
+    expect(answers).toHaveLength(2);
+    expect(answers).toContainEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      error: expect.objectContaining({ code: expect.any(Number) }),
+    });
+    expect(answers).toContainEqual(expect.objectContaining({ id: 2, result: {} }));
+  });
+
+  it('leaves out a message that is longer than 16 MiB, and goes on', async () => {
+    const input = `${line('ping', { note: 'x'.repeat(17_000_000) }, 1)}\n${line('ping', {}, 2)}`;
     const { stdout, stderr } = await run(['mcp'], { env, input });
     expect(JSON.parse(stdout)).toMatchObject({ id: 2, result: {} });
-    expect(stderr).toContain('A message has more than 1048576 characters and is left out.');
+    expect(stderr).toContain('A message has more than 16777216 characters and is left out.');
   });
 
   it.each([
