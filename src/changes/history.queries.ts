@@ -109,7 +109,7 @@ type State = Omit<Point, 'token'>;
 
 /** Returns the conditions under which a row was visible and matched at a point. */
 function heldAt(filters: IndicatorFilters, ceiling: Tlp, { revision, at, id }: State): RawBuilder<SqlBool>[] {
-  // Of the rows that expire at the instant, the later ones are still there.
+  // Of the rows that expire at the instant, those after the id are still there. Expiries have whole milliseconds.
   const principal: Principal = { tlpCeiling: ceiling, now: new Date(id === undefined ? at : at - 1) };
   return [
     visible('indicator', principal),
