@@ -21,8 +21,8 @@ describe('the response cache', () => {
   beforeEach(() => {
     [latest, oldest, generation, epoch, clock, computed] = [1, 1, 0, 0, 0, 0];
     const watch = {
-      isFresh: (counter: string, revision: number) => counter === 'lists' && revision >= oldest,
-      isLatest: (counter: string, revision: number) => counter === 'lists' && revision >= latest,
+      isFresh: (counter: string, revision: number) => counter === 'revision' && revision >= oldest,
+      isLatest: (counter: string, revision: number) => counter === 'revision' && revision >= latest,
       generation: () => generation,
       epoch: () => epoch,
     };
