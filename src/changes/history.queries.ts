@@ -121,8 +121,12 @@ function heldAt(filters: IndicatorFilters, ceiling: Tlp, { revision, at, id }: S
   ];
 }
 
-const expiresAfter = ({ at, id }: Pick<State, 'at' | 'id'>) =>
-  sql<SqlBool>`(indicator.expires_at, indicator.id) > (${new Date(at)}::timestamptz, ${id ?? AFTER_ALL_IDS}::uuid)`;
+/** Returns the condition that a row expires after a point. Of a range of two ends, the planner estimates the size. */
+function expiresAfter({ at, id }: Pick<State, 'at' | 'id'>) {
+  const instant = sql`${new Date(at)}::timestamptz`;
+  if (id === undefined) return sql<SqlBool>`indicator.expires_at > ${instant}`;
+  return sql<SqlBool>`(indicator.expires_at >= ${instant} and (indicator.expires_at, indicator.id) > (${instant}, ${id}::uuid))`;
+}
 
 /** Returns the first known rows that were visible and matched at the point and have expired since, in order of expiry. */
 export async function findExpired(
