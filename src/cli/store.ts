@@ -30,7 +30,9 @@ async function openStore(
     warn,
     schema = 'migrate',
     ...options
-  }: Pick<DatabaseOptions, 'allowRemote' | 'schema' | 'onIdleError'> & { warn(message: string): void },
+  }: Pick<DatabaseOptions, 'allowRemote' | 'schema' | 'use' | 'onIdleError'> & {
+    warn(message: string): void;
+  },
 ): Promise<Database> {
   const { databaseUrl: url, databaseReplicaUrls: replicaUrls, dataDirectory } = config;
   const diskReserve = {
@@ -106,6 +108,7 @@ export async function withDatabase<T>(
   const database = await openStore(config, {
     allowRemote: true,
     schema,
+    use: 'command',
     onIdleError: () => {},
     warn: (message) => process.stderr.write(`${message}\n`),
   }).catch((error) => {
@@ -147,6 +150,7 @@ export async function openPresentStore({ dataDirectory }: StoreSettings): Promis
     storeThread,
     allowRemote: true,
     schema: 'accept',
+    use: 'command',
     onIdleError: () => {},
   });
 }

@@ -18,7 +18,7 @@ import {
 import { requireNotMoved } from './embedded/moved.ts';
 import { connectPglite } from './embedded/pglite.ts';
 import { leaseQueue, serveStore } from './embedded/server.ts';
-import type { OwnEngine } from './embedded/thread-connection.ts';
+import type { OwnEngine, Use } from './embedded/thread-connection.ts';
 import { connectThread, DAMAGED } from './embedded/thread-connection.ts';
 import { applyPolicy, lastMigration, migrationNames, type SchemaPolicy } from './migrate.ts';
 import { emptyPendingLists } from './pending-lists.ts';
@@ -58,6 +58,8 @@ export interface DatabaseOptions {
   diskReserve?: { bytes: number; disk?: Disk; changed(problem: string | null): void };
   /** The compiled store-thread.ts; absent: the embedded database runs on the calling thread. */
   storeThread?: URL;
+  /** For the embedded database. Absent: `server`. */
+  use?: Use;
   onIdleError: (error: Error) => void;
   /** Called after each statement; only for PostgreSQL. */
   log?: (event: LogEvent) => void;
@@ -171,7 +173,7 @@ export async function openInMemory(
   snapshot?: Blob,
   log: DatabaseOptions['log'] = () => {},
 ): Promise<Database> {
-  const { db, revisions } = embedded(leaseQueue(await connectPglite(undefined, snapshot)), log);
+  const { db, revisions } = embedded(leaseQueue(await connectPglite(undefined, { snapshot })), log);
   await applyPolicy(db, 'migrate');
   return {
     db,
@@ -207,6 +209,7 @@ async function openEmbedded({
   dataDirectory: directory,
   allowRemote,
   storeThread,
+  use = 'server',
   diskReserve,
 }: DatabaseOptions): Promise<Database> {
   await makeDirectory(directory).catch((error) => {
@@ -234,7 +237,9 @@ async function openEmbedded({
   const { bytes: reserve = 0, disk = diskOf(directory), changed = () => {} } = diskReserve ?? {};
   const connect = () => {
     requireSpace(disk);
-    return storeThread ? connectThread(storeThread, pgdata) : connectPglite(pgdata);
+    return storeThread
+      ? connectThread(storeThread, { directory: pgdata, use })
+      : connectPglite(pgdata, { use });
   };
   const connection = await reconnecting(connect).catch(async (error) => {
     await lock.release();

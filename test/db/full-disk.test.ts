@@ -189,7 +189,9 @@ describe('an embedded database that crashes', () => {
 
 describe('an export whose rows cannot be spooled', () => {
   it('does not block the next statement', async () => {
-    const pglite = await connectPglite(undefined, await openAsBlob(inject('emptyStore').snapshot));
+    const pglite = await connectPglite(undefined, {
+      snapshot: await openAsBlob(inject('emptyStore').snapshot),
+    });
     let isBroken = true;
     const breaking: Connection = {
       ...pglite,

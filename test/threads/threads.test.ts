@@ -28,7 +28,12 @@ function script(name: string): URL {
 describe('the embedded database in a worker thread', () => {
   let engine: ReturnType<typeof leaseQueue>;
   beforeAll(async () => {
-    engine = leaseQueue(await connectThread(script('store-thread.js'), join(temporaryDirectory(), 'pgdata')));
+    engine = leaseQueue(
+      await connectThread(script('store-thread.js'), {
+        directory: join(temporaryDirectory(), 'pgdata'),
+        use: 'server',
+      }),
+    );
   });
   afterAll(() => engine.close());
 
@@ -69,8 +74,22 @@ describe('the embedded database in a worker thread', () => {
     expect(turns).toBeGreaterThan(1);
   });
 
+  it.each([
+    ['server', '64MB'],
+    ['command', '16MB'],
+  ] as const)('has the buffers of a %s', async (use, buffers) => {
+    const directory = join(temporaryDirectory(), 'pgdata');
+    const connection = await connectThread(script('store-thread.js'), { directory, use });
+    const { rows } = await connection.query('show shared_buffers', []);
+    await connection.close();
+    expect(rows).toEqual([{ shared_buffers: buffers }]);
+  });
+
   it('reports that it is closed instead of waiting', async () => {
-    const connection = await connectThread(script('store-thread.js'), join(temporaryDirectory(), 'pgdata'));
+    const connection = await connectThread(script('store-thread.js'), {
+      directory: join(temporaryDirectory(), 'pgdata'),
+      use: 'server',
+    });
     await connection.close();
     await expect(connection.query('select 1', [])).rejects.toThrow('is closed');
     await connection.close();

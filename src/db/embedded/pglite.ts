@@ -5,40 +5,52 @@ import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import type { QueryRows } from '../database.ts';
 import { CRASHED } from './client.ts';
 import { flush, flushDirectory } from './flush.ts';
-import { type Connection, DAMAGED } from './thread-connection.ts';
+import { type Connection, DAMAGED, type Use } from './thread-connection.ts';
 
 const INT8 = 20;
 
 /**
- * V8 optimizes a WebAssembly function after it has executed this many bytes. Its default of 1.8 million spends a
- * quarter of a short command's processor time on code that is not run again.
+ * V8 optimizes a WebAssembly function after it has executed this many bytes, each jump back in a loop counted by its distance. Its default
+ * of 1.8 million spends a quarter of a short command's processor time on code that is not run again, as three functions of up to 100 kB do
+ * with 50 million. An import of 100,000 indicators takes a second longer than with those (bench/NOTES.md).
  */
-const OPTIMIZED_AFTER_BYTES = 50_000_000;
+const OPTIMIZED_AFTER_BYTES = { server: 500_000_000, command: 2_000_000_000 };
 
 /**
- * PostgreSQL's buffers. PGlite's 128 MB stay in memory once they have been filled; with half of them a request costs no
- * more at 200,000 indicators, with a quarter a list costs a third more (bench/NOTES.md).
+ * PostgreSQL's buffers in MB, which PGlite fills with zeros when it opens a database. Its own 128 stay in memory once they have been
+ * filled; with half of them a request to a server costs no more at 200,000 indicators, with a quarter a list costs a third more
+ * (bench/NOTES.md).
  */
-const SHARED_BUFFERS = '64MB';
+const BUFFERS_MB = { server: 64, command: 16 };
+
 /** The memory for emptying pending lists of indexes and for making indexes, which PGlite keeps; with 64 MB the former is no faster. */
 const MAINTENANCE_MEMORY = '16MB';
 
-/**
- * Opens the embedded database in a directory, or in memory for `undefined`, there with the content of a
- * snapshot if one is given. PGlite does not lock its directory: the caller holds the store's lock. Its
- * statements run on the calling thread.
- */
-export async function connectPglite(directory?: string, snapshot?: Blob): Promise<Connection> {
-  return connectionOf(await openPglite(directory, snapshot));
+export interface OpenOptions {
+  /** The content of a new database in memory. */
+  snapshot?: Blob | undefined;
+  /** Absent: `server`. */
+  use?: Use;
+  /** Whether the directory is deleted afterwards, so that nothing needs to be flushed. */
+  isDiscarded?: boolean;
 }
 
 /**
- * The same as PGlite's own interface. Commits are flushed to the disk.
- * @param isDiscarded whether the directory is deleted afterwards, so that nothing needs to be flushed
+ * Opens the embedded database in a directory, or in memory for `undefined`. PGlite does not lock its directory: the caller holds the
+ * store's lock. Its statements run on the calling thread.
  */
-export async function openPglite(directory?: string, snapshot?: Blob, isDiscarded = false): Promise<PGlite> {
-  if (directory === undefined) return start({ ...(snapshot && { loadDataDir: snapshot }) }, false);
-  if (isDiscarded) return start({ dataDir: directory }, false);
+export async function connectPglite(directory?: string, options?: OpenOptions): Promise<Connection> {
+  return connectionOf(await openPglite(directory, options));
+}
+
+/** The same as PGlite's own interface. Commits are flushed to the disk. */
+export async function openPglite(
+  directory?: string,
+  { snapshot, use = 'server', isDiscarded = false }: OpenOptions = {},
+): Promise<PGlite> {
+  if (directory === undefined)
+    return start({ ...(snapshot && { loadDataDir: snapshot }) }, { use, isDurable: false });
+  if (isDiscarded) return start({ dataDir: directory }, { use, isDurable: false });
   const { DurableFiles } = await import('./durable-files.ts');
   // A database that was being made when its process ended has no data yet: it is made anew.
   const unfinished = `${directory}.unfinished`;
@@ -48,7 +60,7 @@ export async function openPglite(directory?: string, snapshot?: Blob, isDiscarde
     writeFileSync(unfinished, '');
     flush(dirname(directory));
   }
-  const pglite = await start({ fs: new DurableFiles(directory) }, true);
+  const pglite = await start({ fs: new DurableFiles(directory) }, { use, isDurable: true });
   if (isNew) {
     flushDirectory(directory);
     rmSync(unfinished);
@@ -57,13 +69,16 @@ export async function openPglite(directory?: string, snapshot?: Blob, isDiscarde
   return pglite;
 }
 
-async function start(files: PGliteOptions, isDurable: boolean): Promise<PGlite> {
+async function start(
+  files: PGliteOptions,
+  { use, isDurable }: { use: Use; isDurable: boolean },
+): Promise<PGlite> {
   // Loaded here, because a server on PostgreSQL does not need it.
   const [{ PGlite }, { pg_trgm }] = await Promise.all([
     import('@electric-sql/pglite'),
     import('@electric-sql/pglite/contrib/pg_trgm'),
   ]);
-  setFlagsFromString(`--wasm-tiering-budget=${OPTIMIZED_AFTER_BYTES}`);
+  setFlagsFromString(`--wasm-tiering-budget=${OPTIMIZED_AFTER_BYTES[use]}`);
   let lastProblem = 'PostgreSQL has exited';
   const database = PGlite.create({
     ...files,
@@ -77,7 +92,7 @@ async function start(files: PGliteOptions, isDurable: boolean): Promise<PGlite> 
       ...PGlite.defaultStartParams,
       ...['-c', `fsync=${isDurable ? 'on' : 'off'}`],
       ...['-c', 'wal_sync_method=fsync'],
-      ...['-c', `shared_buffers=${SHARED_BUFFERS}`],
+      ...['-c', `shared_buffers=${BUFFERS_MB[use]}MB`],
       ...['-c', `maintenance_work_mem=${MAINTENANCE_MEMORY}`],
     ],
     parsers: { [INT8]: Number },

@@ -2,12 +2,13 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { CRASHED } from './client.ts';
 import { replyTo, type StoreReply } from './messages.ts';
 import { connectPglite } from './pglite.ts';
-import type { ThreadReply, ThreadRequest } from './thread-connection.ts';
+import type { ThreadData, ThreadReply, ThreadRequest } from './thread-connection.ts';
 
 // The thread on which the embedded database runs: its statements are WebAssembly, and block the thread they
 // run on.
 const port = parentPort as MessagePort;
-const connection = await connectPglite((workerData as { directory: string }).directory);
+const { directory, use } = workerData as ThreadData;
+const connection = await connectPglite(directory, { use });
 const nothing = { rows: [], affectedRows: undefined };
 
 function send(id: number, reply: StoreReply, inTransaction = false) {

@@ -2,6 +2,14 @@ import { Worker } from 'node:worker_threads';
 import type { Engine, QueryRows } from '../database.ts';
 import { rowsOf, type StoreReply, type StoreRequest } from './messages.ts';
 
+/** What opens an embedded database: a server, which answers requests for weeks, or a command, which ends soon. */
+export type Use = 'server' | 'command';
+
+export interface ThreadData {
+  directory: string;
+  use: Use;
+}
+
 export interface ThreadRequest {
   id: number;
   work: StoreRequest | 'close';
@@ -34,8 +42,8 @@ const OPEN_MS = 180_000;
  * @param script the compiled store-thread.ts
  * @throws when the database cannot be opened, or its thread has ended
  */
-export async function connectThread(script: URL, directory: string): Promise<Connection> {
-  const worker = new Worker(script, { workerData: { directory } });
+export async function connectThread(script: URL, workerData: ThreadData): Promise<Connection> {
+  const worker = new Worker(script, { workerData });
   const pending = new Map<number, Pending>();
   let lastId = 0;
   let inTransaction = false;
