@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { extractValues } from '../lookup/extract.ts';
 import type { LookupResult } from '../lookup/lookup.schema.ts';
 import { partEnd } from '../lookup/text-part.ts';
-import { visibleText } from '../model/visible-text.ts';
+import { redirectProblem } from '../outbound/not-followed.ts';
 import { retryAfter } from '../outbound/with-retry.ts';
 import { VERSION } from '../version.ts';
 import { percent, UsageError } from './options.ts';
@@ -197,11 +197,8 @@ function asker({ server, values = false, minConfidence }: Options, key: string) 
         continue;
       }
       outage = null;
-      const target = response.headers.get('location');
-      if (response.status >= 300 && response.status < 400 && target !== null)
-        throw new Error(
-          `${base} redirects to ${visibleText(target)}. Redirects are not followed: give the address of the server itself.`,
-        );
+      const problem = redirectProblem(base, response);
+      if (problem !== null) throw new Error(problem);
       hasAnswered ||= response.ok;
       if (!TRY_LATER.includes(response.status)) return response;
       await response.body?.cancel();

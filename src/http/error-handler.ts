@@ -61,7 +61,7 @@ function asApiError(error: Error & { statusCode?: number }): ApiError {
   if (hasNoSpace(error)) {
     return new ApiError('service_unavailable', DISK_FULL, { 'retry-after': RETRY_SECONDS });
   }
-  if (isDatabaseDown(error)) {
+  if (isDatabaseDown(error) || hasNoDescriptor(error)) {
     return new ApiError('service_unavailable', undefined, { 'retry-after': RETRY_SECONDS });
   }
   const status = error.statusCode ?? 500;
@@ -90,6 +90,9 @@ const DISK_FULL = 'The disk of the server is full: it serves only requests that 
 function hasNoSpace(error: Error & { code?: unknown }): boolean {
   return isDiskFull(error) || error.code === 'ENOSPC' || error.code === 'EDQUOT';
 }
+
+/** Returns whether this process, or the machine, has as many files and connections open as it may (`ulimit -n`). */
+const hasNoDescriptor = ({ code }: Error & { code?: unknown }) => code === 'EMFILE' || code === 'ENFILE';
 
 /**
  * Returns whether the database is unavailable: PostgreSQL error classes 08 (connection), 28 (authorization), 53 (resources) and 57

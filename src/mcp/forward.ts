@@ -1,4 +1,4 @@
-import { visibleText } from '../model/visible-text.ts';
+import { redirectProblem } from '../outbound/not-followed.ts';
 
 /** A JSON-RPC message of a client; members are checked where they are read. */
 interface Message {
@@ -70,12 +70,8 @@ export function forwarder({ url, key, userAgent, write, warn }: Forwarding): (li
       },
     });
     const text = (await response.text()).trim();
-    const target = response.headers.get('location');
-    if (response.status >= 300 && response.status < 400 && target !== null)
-      return fail(
-        message,
-        `${url} redirects to ${visibleText(target)}. Redirects are not followed: give the address of the server itself.`,
-      );
+    const problem = redirectProblem(url, response);
+    if (problem !== null) return fail(message, problem);
     if (text === '' && response.ok) return;
     const answer = jsonOf(text);
     if (answer === undefined) return fail(message, `${url} answers ${response.status} without JSON.`);
