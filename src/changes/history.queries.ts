@@ -48,6 +48,12 @@ const isAfter = (
 const CURRENT = [sql`indicator.revision`, sql`indicator.id`] as const;
 const SUPERSEDED = [sql`h.from_revision`, sql`h.indicator_id`] as const;
 
+/**
+ * Returns the condition that a former state ended after a revision, without the index of the ends: statistics do not have the latest
+ * revisions yet, and the planner would read all states that have ended since, for each page or for each row.
+ */
+const endsAfter = (revision: number) => sql<SqlBool>`h.to_revision + 0 > ${revision}::bigint`;
+
 /** Returns the places between two positions of states that were in force at a horizon or later, and are not current. */
 export async function findSuperseded(
   db: Db,
@@ -58,7 +64,7 @@ export async function findSuperseded(
 ): Promise<Position[]> {
   const { rows } = await sql<Position>`
     select h.indicator_id as id, h.from_revision as revision from indicator_history as h
-    where ${isAfter(...SUPERSEDED, after)} and h.to_revision > ${horizon}::bigint
+    where ${isAfter(...SUPERSEDED, after)} and ${endsAfter(horizon)}
       and h.from_revision <= ${upTo.revision}::bigint and not ${isAfter(...SUPERSEDED, upTo)}
     order by h.from_revision, h.indicator_id limit ${most}`.execute(db);
   return rows;
@@ -66,9 +72,10 @@ export async function findSuperseded(
 
 /** Returns the condition that a pass has reached a row by a state that has been superseded. */
 function reachedBefore({ base, reached, horizon }: Pass) {
-  return sql<SqlBool>`exists (select from indicator_history as h where h.indicator_id = indicator.id
-    and h.to_revision > ${horizon}::bigint and ${isAfter(...SUPERSEDED, endOf(base.revision))}
-    and not ${isAfter(...SUPERSEDED, reached)})`;
+  // Not `exists`, for which the planner might read the states of all rows and join them.
+  return sql<SqlBool>`(select true from indicator_history as h where h.indicator_id = indicator.id
+    and ${endsAfter(horizon)} and ${isAfter(...SUPERSEDED, endOf(base.revision))}
+    and not ${isAfter(...SUPERSEDED, reached)} limit 1) is not null`;
 }
 
 /** Returns which of these rows a pass has reached before. */
@@ -258,9 +265,12 @@ async function heldRows<Row extends HeldRow>(
       cross join lateral (
         select ${state('row')} where row.revision <= ${revision}::bigint
         union all
-        select ${state('h')} from indicator_history as h
-        where row.revision > ${revision}::bigint and h.indicator_id = row.id
-          and h.from_revision <= ${revision}::bigint and h.to_revision > ${revision}::bigint
+        -- The last state that began by then; with its end beside, PostgreSQL might use the index of the ends (endsAfter).
+        select ${state('h')} from (
+          select * from indicator_history
+          where row.revision > ${revision}::bigint and indicator_id = row.id and from_revision <= ${revision}::bigint
+          order by from_revision desc limit 1) as h
+        where h.to_revision > ${revision}::bigint
       ) as state) as indicator
     where ${sql.join(conditions, sql` and `)}
   `.execute(db);
