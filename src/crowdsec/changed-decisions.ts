@@ -59,9 +59,10 @@ export async function changesSince(
     const followed = await changes.follow(cursor, now, read, due !== null);
     next[id] = followed?.position ?? cursor;
     // A later feed is read from a later snapshot.
-    for (const [block, sent] of followed?.found.decisions ?? []) {
-      all.deletions.delete(block);
-      all.decisions.set(block, sent);
+    for (const [block, { decision, isRenewal }] of followed?.found.decisions ?? []) {
+      // By another feed, the client may have it with a shorter duration.
+      const hadIt = all.deletions.delete(block) || all.decisions.get(block)?.isRenewal === true;
+      all.decisions.set(block, { decision, isRenewal: isRenewal || hadIt });
     }
     for (const [block, deletion] of followed?.found.deletions ?? []) {
       all.decisions.delete(block);

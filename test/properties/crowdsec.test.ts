@@ -107,6 +107,27 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
+const LISTED: State = {
+  tlp: 'CLEAR',
+  whitelisted: false,
+  expiresIn: null,
+  confidence: 40,
+  tags: [],
+  forDetection: true,
+  seenAgo: 0,
+  parts: [],
+};
+/** A firewall has an address with the short duration of one feed, and gets it from another feed, too, with a longer one. */
+const LONGER_BY_ANOTHER_FEED: Action[] = [
+  // Its renewal is not due within the next hours.
+  { do: 'wait', ms: HOUR },
+  { do: 'rebind', client: 0, feeds: [0, 4], ceiling: 'RED', scopes: undefined },
+  { do: 'poll', client: 0, node: 0, isStartup: false, isComplete: true },
+  { do: 'write', rows: [{ index: 6, state: { ...LISTED, tlp: 'RED', expiresIn: SECOND } }] },
+  { do: 'poll', client: 0, node: 0, isStartup: false, isComplete: true },
+  { do: 'write', rows: [{ index: 6, state: LISTED }] },
+];
+
 interface Node {
   stream: DecisionStream;
   spool: Spool;
@@ -321,6 +342,7 @@ onEveryEngine((engine) => {
       }),
       {
         ...runs(12),
+        ...(process.env.SEED ? {} : { examples: [[LONGER_BY_ANOTHER_FEED]] }),
         ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
       },
     );
