@@ -12,7 +12,7 @@ const INT8 = 20;
 /**
  * V8 optimizes a WebAssembly function after it has executed this many bytes, each jump back in a loop counted by its distance. Its default
  * of 1.8 million spends a quarter of a short command's processor time on code that is not run again, as three functions of up to 100 kB do
- * with 50 million. An import of 100,000 indicators takes a second longer than with those (bench/NOTES.md).
+ * with 50 million. An import of 100,000 indicators takes two seconds of 30 longer (bench/NOTES.md).
  */
 const OPTIMIZED_AFTER_BYTES = { server: 500_000_000, command: 2_000_000_000 };
 
