@@ -76,17 +76,19 @@ export async function startCluster(
     restartOnExit(worker, slot);
     return server;
   };
+  /** Returns whether all server processes have exited with code 0. */
   const stop = async () => {
     stopping = true;
-    await Promise.all(
+    const codes = await Promise.all(
       running().map((worker) => {
-        const ended = new Promise((done) => worker.once('exit', done));
+        const ended = new Promise<number | null>((done) => worker.once('exit', done));
         worker.process.kill('SIGTERM');
         return ended;
       }),
     );
+    return codes.every((code) => code === 0);
   };
-  stopOnSignals(stop, shutdownDelayMs);
+  stopOnSignals({ close: stop, delayMs: shutdownDelayMs });
   try {
     // The first process starts alone: it creates the tables, and reports a wrong setup only once.
     const server = await start(0);

@@ -23,6 +23,7 @@ import { ROOT } from '../root.ts';
 import { type CommunityRules, communityRules } from '../sigma/community-rules.ts';
 import { stopTracing } from '../tracing/tracing.ts';
 import { VERSION } from '../version.ts';
+import type { Worker } from '../worker/worker.ts';
 import {
   clusterMetrics,
   clusterTicketKeys,
@@ -33,10 +34,12 @@ import {
 } from './cluster.ts';
 import { openOutboundClient } from './outbound-client.ts';
 import { print } from './output.ts';
+import { openResources, type Resources } from './resources.ts';
 import { sessionSecret } from './secret.ts';
 import {
   listen,
   listenDirectly,
+  logTimeout,
   maxConnections,
   openLog,
   openServerTls,
@@ -50,6 +53,8 @@ import { openWorker, startWithRetry } from './worker.ts';
 const WEB = fileURLToPath(new URL('dist/web/', ROOT));
 
 const IDLE_CHECK_MS = 100;
+/** The maximum wait for requests in progress at a shutdown, so that the rest of its maximum duration is left for the stores. */
+const REQUESTS_MS = 18_000;
 
 /**
  * By how much, in percent, V8 lets the heap of long-lived objects grow from one full collection to the next. By default a
@@ -133,39 +138,36 @@ export async function startServer(
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   await traceIfConfigured(config, (message, reason) => logger.warn({ reason }, message));
   const logger = given ?? openLog(config.logLevel, config.trustedProxies);
-  /** Functions that close open resources; the last one opened comes first. */
-  const open: (() => Promise<void>)[] = [stopTracing];
+  const resources = openResources(logger);
+  resources.add('tracing', stopTracing);
   const stopping = new AbortController();
-  const close = async () => {
-    for (const closeOne of open.splice(0)) await closeOne();
-  };
   try {
     const tls = await openServerTls(config, logger, ticketKeys);
-    if (tls) open.unshift(tls.close);
+    if (tls) resources.add('TLS', tls.close);
     const database = await openServerStore(config, {
       onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
       warn: (message) => logger.warn(message),
     });
-    open.unshift(database.close);
+    resources.add('the database', database.close);
     await prepare(database);
     const rateLimits = await openRateLimitStore(config.redisUrl, (err) =>
       logger.warn({ err }, 'rate-limit store error'),
     );
-    open.unshift(rateLimits.close);
+    resources.add('the key-value store', rateLimits.close);
     const lastUsed = trackLastUsed(database.db, (err) =>
       logger.warn({ err }, 'last use of keys not written'),
     );
-    open.unshift(lastUsed.stop);
+    resources.add('the last uses of keys', lastUsed.stop);
     const accessTracker = createAccessTracker(database.db, (err) =>
       logger.warn({ err }, 'cannot record indicator access'),
     );
-    open.unshift(accessTracker.stop);
+    resources.add('the accesses to indicators', accessTracker.stop);
     const spool = openSpool(join(config.dataDirectory, 'spool'), config.spoolBytes);
-    open.unshift(spool.close);
+    resources.add('the spool', spool.close);
     const community = readCommunityRules(config.sigmaRules, logger);
     const provider = oidcConfig(config);
     const outbound = provider && openOutboundClient(config);
-    if (outbound) open.unshift(outbound.close);
+    if (outbound) resources.add('outbound connections', outbound.close);
     const jobStats = config.worker ? createJobStats() : undefined;
     const app = await buildApp({
       rateLimit: {
@@ -201,24 +203,30 @@ export async function startServer(
       hstsDays: config.hstsDays,
       maxConnections: await maxConnections(),
     });
-    open.unshift(() => closeApp(app));
+    let worker: Worker | undefined;
+    resources.add('the HTTP server and the worker', async () => {
+      await Promise.all([closeApp(app, logger), worker?.stop()]);
+    });
     const address = await listen(app, { host: config.host, port: config.port, setting: 'PORT' });
-    const redirects = tls ? await openRedirects(config, tls, address, open) : null;
+    const redirects = tls ? await openRedirects(config, tls, address, resources) : null;
     if (jobStats) {
       // The server serves requests even while the worker cannot start.
-      const worker = startWithRetry(
+      worker = startWithRetry(
         () => openWorker(config, database, rateLimits, { log: logger, stats: jobStats }),
         logger,
       );
-      open.unshift(worker.stop);
     }
     const delayMs = shutdownDelayMs(config);
-    stopOnSignals(async () => {
-      stopping.abort();
-      await delay(delayMs);
-      database.expediteClose?.();
-      await close();
-    }, delayMs);
+    stopOnSignals({
+      async close() {
+        stopping.abort();
+        await delay(delayMs);
+        database.expediteClose?.();
+        return resources.close();
+      },
+      onTimeout: logTimeout(logger, resources),
+      delayMs,
+    });
     const offers = config.firstStartLink && !secondary;
     const token = !offers
       ? null
@@ -234,7 +242,7 @@ export async function startServer(
       storage: `${database.kind} database, ${rateLimits.kind} key-value store`,
     };
   } catch (error) {
-    await close();
+    await resources.close();
     throw error;
   }
 }
@@ -260,23 +268,29 @@ async function openRedirects(
   config: Config,
   tls: Tls,
   address: string,
-  open: (() => Promise<void>)[],
+  resources: Resources,
 ): Promise<string | null> {
   const { host, redirectPort } = config;
   if (redirectPort === undefined) return null;
   const port = Number(new URL(address).port) || 443;
   const server = redirectServer({ tls, port, publicAddress: publicAddressOf(config) });
   const url = await listenDirectly(server, { host, port: redirectPort, setting: 'REDIRECT_PORT' });
-  open.unshift(async () => {
+  resources.add('the port of redirects', async () => {
     server.close();
     server.closeAllConnections();
   });
   return url;
 }
 
-async function closeApp(app: FastifyInstance): Promise<void> {
+/** Stops accepting connections and completes requests in progress, for a limited time: clients may have stopped reading. */
+async function closeApp(app: FastifyInstance, log: Logger): Promise<void> {
   // `close` waits for open connections. One that becomes idle later would delay it until its keep-alive times out.
   const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+  const late = setTimeout(() => {
+    log.warn(`requests were not complete after ${REQUESTS_MS / 1000} seconds: their connections are closed`);
+    app.server.closeAllConnections();
+  }, REQUESTS_MS);
   await app.close();
   clearInterval(idle);
+  clearTimeout(late);
 }

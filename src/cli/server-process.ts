@@ -10,6 +10,7 @@ import { requestSerializer } from '../http/logged-request.ts';
 import { openTls, type TicketKeys, type Tls } from '../http/tls.ts';
 import { systemReason } from '../model/system-error.ts';
 import { currentTracing } from '../tracing/tracing.ts';
+import type { Resources } from './resources.ts';
 
 interface Port {
   host: string;
@@ -88,23 +89,39 @@ export const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The maximum duration of a shutdown; after it, the process exits with code 1. */
 const SHUTDOWN_MS = 25_000;
 
-/**
- * Shuts the process down on the first of the signals and ignores later ones.
- * @param delayMs the time that `close` waits before it closes anything; it extends the maximum duration
- */
-export function stopOnSignals(close: () => Promise<void>, delayMs = 0): void {
+interface Shutdown {
+  /** @returns whether everything could be closed */
+  close(): Promise<boolean>;
+  /** Called when the maximum duration is over, before the process exits. */
+  onTimeout?(seconds: number): void;
+  /** The time that `close` waits before it closes anything; it extends the maximum duration. */
+  delayMs?: number;
+}
+
+/** Shuts the process down on the first of the signals, with exit code 0 if everything could be closed, and ignores later ones. */
+export function stopOnSignals({ close, onTimeout = () => {}, delayMs = 0 }: Shutdown): void {
   let stopping = false;
-  const stop = () => {
+  const stop = async () => {
     if (stopping) return;
     stopping = true;
-    setTimeout(() => process.exit(1), delayMs + SHUTDOWN_MS).unref();
-    close().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
+    const late = () => {
+      onTimeout(SHUTDOWN_MS / 1000);
+      process.exit(1);
+    };
+    setTimeout(late, delayMs + SHUTDOWN_MS).unref();
+    process.exit((await close().catch(() => false)) ? 0 : 1);
   };
   for (const signal of END_SIGNALS) process.on(signal, stop);
 }
+
+/** Returns the `onTimeout` of a shutdown that logs the resource that is being closed. */
+export const logTimeout =
+  (log: Pick<Logger, 'error'>, { closing }: Pick<Resources, 'closing'>) =>
+  (seconds: number) =>
+    log.error(
+      { closing: closing() },
+      `the shutdown is not complete after ${seconds} seconds: the process exits`,
+    );
 
 export interface RunningServer {
   /** The URL for users, http://host:port or https://host:port. */

@@ -17,8 +17,9 @@ import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
 import { buildWorkerApp, type WorkerAppDeps } from '../worker/worker-app.ts';
 import { openOutboundClient } from './outbound-client.ts';
 import { print } from './output.ts';
+import { openResources, type Resources } from './resources.ts';
 import { openSecrets, type SecretSettings, sessionSecret } from './secret.ts';
-import { listen, openLog, openServerTls, stopOnSignals } from './server-process.ts';
+import { listen, logTimeout, openLog, openServerTls, stopOnSignals } from './server-process.ts';
 import { openServerStore, requireStore, traceIfConfigured } from './store.ts';
 import { openImporter } from './threads.ts';
 
@@ -33,20 +34,17 @@ async function work(): Promise<void> {
   await traceIfConfigured(config, (message, reason) => log.warn({ reason }, message));
   const log = openLog(config.logLevel, config.trustedProxies);
   const onError = (err: Error) => log.warn({ err }, 'store connection error');
-  /** Functions that close open resources; the last one opened comes first. */
-  const open: (() => Promise<void>)[] = [stopTracing];
-  const close = async () => {
-    for (const closeOne of open.splice(0)) await closeOne();
-  };
+  const resources = openResources(log);
+  resources.add('tracing', stopTracing);
   try {
     requireStore(config);
     const database = await openServerStore(config, {
       onIdleError: onError,
       warn: (message) => log.warn(message),
     });
-    open.unshift(database.close);
+    resources.add('the database', database.close);
     const rateLimits = await openRateLimitStore(config.redisUrl, onError);
-    open.unshift(rateLimits.close);
+    resources.add('the key-value store', rateLimits.close);
     const stopping = new AbortController();
     const deps = {
       database,
@@ -57,18 +55,21 @@ async function work(): Promise<void> {
       logger: log,
       stopping: stopping.signal,
     };
-    const address = await openWorkerApp(config, deps, open);
+    const address = await openWorkerApp(config, deps, resources);
     const worker = await openWorker(config, database, rateLimits, { log, stats: deps.jobStats });
-    open.unshift(worker.stop);
-    stopOnSignals(() => {
-      stopping.abort();
-      database.expediteClose?.();
-      return close();
+    resources.add('the worker', worker.stop);
+    stopOnSignals({
+      close() {
+        stopping.abort();
+        database.expediteClose?.();
+        return resources.close();
+      },
+      onTimeout: logTimeout(log, resources),
     });
     print(`Tipline ${VERSION} works (${database.kind} database, ${rateLimits.kind} key-value store).`);
     if (address) print(`Health and metrics: ${address}/api/health ${address}/metrics`);
   } catch (error) {
-    await close();
+    await resources.close();
     throw error;
   }
 }
@@ -77,14 +78,14 @@ async function work(): Promise<void> {
 async function openWorkerApp(
   config: Config,
   deps: WorkerAppDeps & { logger: Logger },
-  open: (() => Promise<void>)[],
+  resources: Resources,
 ): Promise<string | null> {
   const { host, workerPort: port } = config;
   if (port === undefined) return null;
   const tls = await openServerTls(config, deps.logger, rotateTicketKeys);
-  if (tls) open.unshift(tls.close);
+  if (tls) resources.add('TLS', tls.close);
   const app = await buildWorkerApp({ ...deps, tls });
-  open.unshift(() => app.close());
+  resources.add('the port of health and metrics', () => app.close());
   return listen(app, { host, port, setting: 'WORKER_PORT' });
 }
 

@@ -1,4 +1,5 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
@@ -116,6 +117,43 @@ describe.skipIf(!hasPostgres || !hasRedis)('SIGTERM with a delay, with several p
     await database.drop();
     expect(code).toBe(0);
   });
+});
+
+describe('SIGTERM while a client does not send the rest of its request', () => {
+  it('closes the connection after 18 seconds, and the stores', async () => {
+    const { code, stderr } = await stopWithLimitOver(18_000);
+    expect(stderr).toContain('requests were not complete after 18 seconds');
+    expect(code).toBe(0);
+  });
+
+  it('exits with code 1 after 25 seconds, and logs which part is not closed', async () => {
+    const { code, stderr } = await stopWithLimitOver(25_000);
+    expect(stderr).toContain('"closing":"the HTTP server and the worker"');
+    expect(stderr).toContain('the shutdown is not complete after 25 seconds');
+    expect(code).toBe(1);
+  });
+
+  /** Stops a server on which this time limit is 200 ms. */
+  async function stopWithLimitOver(limit: number) {
+    const impatient = `
+      const set = globalThis.setTimeout;
+      globalThis.setTimeout = (call, ms, ...rest) => set(call, ms === ${limit} ? 200 : ms, ...rest);`;
+    const service = await serve({
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(impatient)}`,
+    });
+    const key = await createKey(service);
+    const { hostname, port } = new URL(service.address);
+    const client = connect(Number(port), hostname);
+    // The server reads a body after it has accepted the key, and says so.
+    client.write(
+      `QUERY /bulk/lookup HTTP/1.1\r\nhost: tipline\r\nauthorization: Bearer ${key}\r\n` +
+        'content-type: application/json\r\ncontent-length: 1000\r\nexpect: 100-continue\r\n\r\n',
+    );
+    await once(client, 'data');
+    const exit = await service.stop();
+    client.destroy();
+    return exit;
+  }
 });
 
 describe('a port in use', () => {

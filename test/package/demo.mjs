@@ -28,10 +28,18 @@ try {
   showKey();
   const written = command === 'tipline demo' ? runCommands() : [];
   assert.deepEqual(readdirSync(directory).sort(), [...before, 'data', ...written].sort());
-} finally {
+} catch (error) {
+  await stop();
+  throw error;
+}
+const code = await stop();
+if (!command.startsWith('npx')) assert.equal(code, 0);
+
+/** Ends the server and returns its exit code. */
+async function stop() {
   process.kill(-server.pid, 'SIGINT');
   const [code] = await once(server, 'exit');
-  if (!command.startsWith('npx')) assert.equal(code, 0);
+  return code;
 }
 
 /** Returns what the server has printed once it contains words; what comes later is read too, or the server would end. */
@@ -66,8 +74,10 @@ async function openPages() {
   const page = await (await fetch(`${address}/`)).text();
   const [, script] = page.match(/src="(\/assets\/[^"]+\.js)"/);
   for (const path of [script, '/api/docs', '/api/docs/static/swagger-ui-bundle.js', '/api/openapi.json']) {
-    const { status } = await fetch(address + path);
-    assert.equal(status, 200, path);
+    const response = await fetch(address + path);
+    assert.equal(response.status, 200, path);
+    // The server waits for responses in progress when it ends.
+    await response.arrayBuffer();
   }
 }
 
