@@ -3,7 +3,7 @@ import { rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskOf, requireSpace } from '../db/embedded/disk-guard.ts';
 import { openEmbeddedSession } from '../db/embedded/embedded-session.ts';
-import { flush } from '../db/embedded/flush.ts';
+import { flush, flushDirectory } from '../db/embedded/flush.ts';
 import { clearLeftovers, restorePaths, SECRET_FILE } from '../db/embedded/leftovers.ts';
 import { makeDirectory, PGDATA, requireOwnFiles, takeStoreLock } from '../db/embedded/lock.ts';
 import { unmarkMoved } from '../db/embedded/moved.ts';
@@ -58,12 +58,13 @@ export async function replaceStore(
   const { next, nextSecret, replaced } = restorePaths(directory, randomUUID());
   const present = join(directory, PGDATA);
   try {
-    const session = await openEmbeddedSession(next);
+    const session = await openEmbeddedSession(next, true);
     try {
       await fill(withSpaceChecks(session, directory));
     } finally {
       await session.close().catch(() => {});
     }
+    await flushDirectory(next);
     if (secret !== null) await writeFile(nextSecret, `${secret}\n`, { mode: 0o600, flush: true });
     if (await hasStore(directory)) await rename(present, replaced);
     await rename(next, present);

@@ -16,7 +16,7 @@ import {
   takeStoreLock,
 } from './embedded/lock.ts';
 import { requireNotMoved } from './embedded/moved.ts';
-import { connectPglite } from './embedded/pglite.ts';
+import { connectPglite, makeIfNew } from './embedded/pglite.ts';
 import { leaseQueue, serveStore } from './embedded/server.ts';
 import type { OwnEngine, Use } from './embedded/thread-connection.ts';
 import { connectThread, DAMAGED } from './embedded/thread-connection.ts';
@@ -210,6 +210,7 @@ async function openEmbedded({
   allowRemote,
   storeThread,
   use = 'server',
+  schema = 'migrate',
   diskReserve,
 }: DatabaseOptions): Promise<Database> {
   await makeDirectory(directory).catch((error) => {
@@ -235,13 +236,25 @@ async function openEmbedded({
     throw error;
   }
   const { bytes: reserve = 0, disk = diskOf(directory), changed = () => {} } = diskReserve ?? {};
-  const connect = () => {
+  const connect = (isUnflushed = false) => {
     requireSpace(disk);
     return storeThread
-      ? connectThread(storeThread, { directory: pgdata, use })
-      : connectPglite(pgdata, { use });
+      ? connectThread(storeThread, { directory: pgdata, use, isUnflushed })
+      : connectPglite(pgdata, { use, isUnflushed });
   };
-  const connection = await reconnecting(connect).catch(async (error) => {
+  const make = async () => {
+    const connection = await connect(true);
+    try {
+      await applyPolicy(new Kysely({ dialect: engineDialect(leaseQueue(connection)) }), schema);
+    } finally {
+      await connection.close();
+    }
+  };
+  const open = async () => {
+    await makeIfNew(pgdata, make);
+    return reconnecting(() => connect());
+  };
+  const connection = await open().catch(async (error) => {
     await lock.release();
     if (error.code !== DAMAGED) throw error;
     throw new Error(

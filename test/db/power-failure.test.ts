@@ -1,14 +1,30 @@
-import fs, { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPglite } from '../../src/db/embedded/pglite.ts';
+import { connectPglite, makeIfNew } from '../../src/db/embedded/pglite.ts';
 import type { Connection } from '../../src/db/embedded/thread-connection.ts';
+import { lastMigration } from '../../src/db/migrate.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 
 /** What the disk has of each file, by its inode: its content when it was flushed last. */
 const flushed = new Map<number, Buffer>();
 const { fsyncSync, fdatasyncSync } = fs;
+const handles = await (async () => {
+  const handle = await open(import.meta.dirname);
+  await handle.close();
+  return Object.getPrototypeOf(handle) as { sync(this: { fd: number }): Promise<void> };
+})();
+const { sync } = handles;
+/** How many files have been flushed: one after the other, or together with others. */
+const flushes = { single: 0, together: 0 };
+
+function flushOne(file: number): void {
+  flushes.single++;
+  keep(file);
+}
 
 /** Flushes a file, and keeps what it contains now. */
 function keep(file: number): void {
@@ -34,12 +50,17 @@ function afterPowerFailure(directory: string, left: string): string {
 
 describe('the embedded database after a power failure', () => {
   beforeAll(() => {
-    Object.assign(fs, { fsyncSync: keep, fdatasyncSync: keep });
+    Object.assign(fs, { fsyncSync: flushOne, fdatasyncSync: flushOne });
     syncBuiltinESMExports();
+    handles.sync = async function () {
+      flushes.together++;
+      keep(this.fd);
+    };
   });
   afterAll(() => {
     Object.assign(fs, { fsyncSync, fdatasyncSync });
     syncBuiltinESMExports();
+    handles.sync = sync;
   });
 
   const numbers = async (connection: Connection) => {
@@ -103,5 +124,42 @@ describe('the embedded database after a power failure', () => {
     const restarted = await connectPglite(directory);
     expect(await numbers(restarted)).toEqual({ n: 0, sum: 0 });
     await restarted.close();
+  });
+
+  const openIn = (dataDirectory: string) =>
+    openDatabase({ url: undefined, dataDirectory, allowRemote: false, onIdleError: () => {} });
+
+  it('has its tables, whose files are flushed together when they are made', async () => {
+    const [directory, left] = [temporaryDirectory(), temporaryDirectory()];
+    Object.assign(flushes, { single: 0, together: 0 });
+    const database = await openIn(directory);
+    const last = await lastMigration(database.db);
+    afterPowerFailure(join(directory, 'pgdata'), join(left, 'pgdata'));
+    await database.close();
+    expect(flushes.together).toBeGreaterThan(1000);
+    expect(flushes.single).toBeLessThan(100);
+    const restarted = await openIn(left);
+    expect(await lastMigration(restarted.db)).toBe(last);
+    expect(last).not.toBeNull();
+    await restarted.close();
+  });
+
+  it('is made anew if making it failed', async () => {
+    const directory = join(temporaryDirectory(), 'pgdata');
+    const fail = async () => {
+      mkdirSync(directory);
+      writeFileSync(join(directory, 'PG_VERSION'), '');
+      throw new Error('a disk full');
+    };
+    await expect(makeIfNew(directory, fail)).rejects.toThrow('a disk full');
+    const made: string[] = [];
+    const make = async () => {
+      made.push(existsSync(directory) ? 'what is left of it' : 'nothing');
+      mkdirSync(directory);
+      writeFileSync(join(directory, 'PG_VERSION'), '');
+    };
+    await makeIfNew(directory, make);
+    await makeIfNew(directory, make);
+    expect(made).toEqual(['nothing']);
   });
 });

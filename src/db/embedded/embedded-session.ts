@@ -7,10 +7,10 @@ const STEP_BYTES = 4 * 1024 * 1024;
 
 /**
  * Opens an embedded database in a directory that no other process uses, on the calling thread, to copy its tables.
- * @param isDiscarded see `OpenOptions`
+ * @param isUnflushed see `OpenOptions`
  */
-export async function openEmbeddedSession(directory: string, isDiscarded = false): Promise<Session> {
-  const pglite = await openPglite(directory, { isDiscarded, use: 'command' });
+export async function openEmbeddedSession(directory: string, isUnflushed = false): Promise<Session> {
+  const pglite = await openPglite(directory, { isUnflushed, use: 'command' });
   const { query } = connectionOf(pglite);
   const db = singleConnection({ query });
   await pglite.exec(COPY_SETTINGS);

@@ -1,13 +1,24 @@
-import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+/** How many files are flushed at once: the disk then writes them together. */
+const CONCURRENT = 16;
+
 /** Flushes a directory with all that is in it. */
-export function flushDirectory(directory: string): void {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) flushDirectory(path);
-    else if (entry.isFile()) flush(path);
-  }
+export async function flushDirectory(directory: string): Promise<void> {
+  const entries = await readdir(directory, { withFileTypes: true, recursive: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .values();
+  const flushSome = async () => {
+    for (const path of paths) {
+      const file = await open(path);
+      await file.sync().finally(() => file.close());
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT }, flushSome));
   flush(directory);
 }
 

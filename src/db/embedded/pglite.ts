@@ -31,8 +31,8 @@ export interface OpenOptions {
   snapshot?: Blob | undefined;
   /** Absent: `server`. */
   use?: Use;
-  /** Whether the directory is deleted afterwards, so that nothing needs to be flushed. */
-  isDiscarded?: boolean;
+  /** Whether nothing is flushed to the disk: the directory is deleted afterwards, or flushed as a whole. */
+  isUnflushed?: boolean;
 }
 
 /**
@@ -43,30 +43,37 @@ export async function connectPglite(directory?: string, options?: OpenOptions): 
   return connectionOf(await openPglite(directory, options));
 }
 
-/** The same as PGlite's own interface. Commits are flushed to the disk. */
+/** The same as PGlite's own interface. Commits are flushed to the disk, unless `isUnflushed`. */
 export async function openPglite(
   directory?: string,
-  { snapshot, use = 'server', isDiscarded = false }: OpenOptions = {},
+  { snapshot, use = 'server', isUnflushed = false }: OpenOptions = {},
 ): Promise<PGlite> {
   if (directory === undefined)
     return start({ ...(snapshot && { loadDataDir: snapshot }) }, { use, isDurable: false });
-  if (isDiscarded) return start({ dataDir: directory }, { use, isDurable: false });
+  const openUnflushed = () => start({ dataDir: directory }, { use, isDurable: false });
+  if (isUnflushed) return openUnflushed();
+  await makeIfNew(directory, async () => (await openUnflushed()).close());
   const { DurableFiles } = await import('./durable-files.ts');
-  // A database that was being made when its process ended has no data yet: it is made anew.
+  return start({ fs: new DurableFiles(directory) }, { use, isDurable: true });
+}
+
+/**
+ * Makes the database of a directory if there is none. Its hundreds of files are flushed to the disk together at the end: one by one, as
+ * PostgreSQL does, they take a slow disk tens of seconds. One that was being made when its process ended is made anew.
+ * @param make fills the directory, with `isUnflushed`
+ */
+export async function makeIfNew(directory: string, make: () => Promise<void>): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   if (existsSync(unfinished)) rmSync(directory, { recursive: true, force: true });
-  const isNew = !existsSync(join(directory, 'PG_VERSION'));
-  if (isNew) {
+  else if (existsSync(join(directory, 'PG_VERSION'))) return;
+  else {
     writeFileSync(unfinished, '');
     flush(dirname(directory));
   }
-  const pglite = await start({ fs: new DurableFiles(directory) }, { use, isDurable: true });
-  if (isNew) {
-    flushDirectory(directory);
-    rmSync(unfinished);
-    flush(dirname(directory));
-  }
-  return pglite;
+  await make();
+  await flushDirectory(directory);
+  rmSync(unfinished);
+  flush(dirname(directory));
 }
 
 async function start(

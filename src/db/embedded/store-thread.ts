@@ -7,8 +7,8 @@ import type { ThreadData, ThreadReply, ThreadRequest } from './thread-connection
 // The thread on which the embedded database runs: its statements are WebAssembly, and block the thread they
 // run on.
 const port = parentPort as MessagePort;
-const { directory, use } = workerData as ThreadData;
-const connection = await connectPglite(directory, { use });
+const { directory, ...options } = workerData as ThreadData;
+const connection = await connectPglite(directory, options);
 const nothing = { rows: [], affectedRows: undefined };
 
 function send(id: number, reply: StoreReply, inTransaction = false) {

@@ -5,9 +5,11 @@ import { rowsOf, type StoreReply, type StoreRequest } from './messages.ts';
 /** What opens an embedded database: a server, which answers requests for weeks, or a command, which ends soon. */
 export type Use = 'server' | 'command';
 
+/** See `OpenOptions`. */
 export interface ThreadData {
   directory: string;
   use: Use;
+  isUnflushed?: boolean;
 }
 
 export interface ThreadRequest {
