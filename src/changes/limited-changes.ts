@@ -5,13 +5,14 @@ import { CursorGone, currentPoint } from './current-point.ts';
 import { dayOf, type FeedCursor, type Pass, type Point } from './cursor.ts';
 import { findCurrent, findExpiries, MAX_ROWS, START } from './history.queries.ts';
 import { type Step, toChange } from './indicator-changes.ts';
-import { type Difference, findDifferences, mayDiffer } from './members.queries.ts';
+import { type Difference, findDifferences, findMoves } from './members.queries.ts';
 
 /**
  * Returns the next changes of a copy of a saved feed with a limit, by id, from one snapshot.
  *
  * Whether a row is among the first depends on other rows, so rows come and go that have not changed. Therefore the first rows
- * now are compared with the first rows at the client's point, which follow from the history. A pass gives many differences in
+ * now are compared with the first rows at the client's point, which follow from the history; after few changes, their differences
+ * follow from the rows that have changed. A pass gives many differences in
  * pages, in the order of ids: up to the id that it has reached, the client has the rows as of the last page, beyond it those as of
  * the point before the pass.
  * @param limit how many differences a pass goes on; those of rows that the pass has reached come in addition
@@ -31,10 +32,11 @@ export async function nextLimitedChanges(
   const here: Point = { ...latest, at: now.getTime() };
   const rows = { filters, limit: collection.limit, ceiling };
   const edge = cursor.edge ?? null;
-  const isUnchanged = isComparable(cursor) && !(await mayDiffer(db, rows, synced, edge, now));
-  const found = isUnchanged
-    ? { reached: [], next: [], edge }
-    : await findDifferences(db, rows, cursor, here, limit + 1);
+  const moves = isComparable(cursor) ? await findMoves(db, rows, synced, edge, now) : null;
+  const found =
+    moves && moves.next.length <= limit
+      ? { reached: [], ...moves }
+      : await findDifferences(db, rows, cursor, here, limit + 1);
   if (found.reached.length > MAX_ROWS)
     throw new CursorGone(`More than ${MAX_ROWS} rows have changed since the last page.`);
   const hasMore = found.next.length > limit;

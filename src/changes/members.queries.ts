@@ -122,21 +122,70 @@ interface Found {
   edge: Edge | null;
 }
 
+/** The number of rows that `findMoves` compares at most. */
+const MAX_MOVES = 1_000;
+
+interface MovedRow extends HeldRow {
+  /** Whether it was among the first at the point, rather than that it is now, or would be if there were no limit. */
+  was: boolean;
+}
+
 /**
- * Returns whether the first rows may have changed since a point: whether a row that has changed or expired was among them, or
- * is now. The edge was the last one of them at the point, and still is if not.
+ * Returns the differences between the first rows now and those at a point like `findDifferences`, but reads the rows alone that have
+ * changed or expired since: for each of them that comes in before the edge, the last one of the others leaves; for each that leaves, the
+ * next one after the edge comes in. For filters that depend on the indicator alone.
+ * @param edge the last one of the first rows at the point; null: there were fewer than the limit, or it is not known
+ * @returns the differences by id; null: they are not known
  */
-export async function mayDiffer(
+export async function findMoves(
   db: Db,
   rows: LimitedRows,
   point: Point,
   edge: Edge | null,
   now: Date,
-): Promise<boolean> {
-  const { filters, limit, ceiling } = rows;
+): Promise<{ next: Difference[]; edge: Edge | null } | null> {
+  const found = await findMovedRows(db, rows, point, edge, now);
+  const held = new Map(
+    found.filter(({ was }) => was).map(({ id, type, value }) => [id, { id, type, value }]),
+  );
+  const first = new Set(found.filter(({ was }) => !was).map(({ id }) => id));
+  if (found.length > MAX_MOVES || (edge === null && found.length > 0)) return null;
+  const differences = new Map<string, Difference>();
+  for (const id of [...held.keys(), ...first])
+    differences.set(id, { id, isMember: first.has(id), held: held.get(id) ?? null });
+  const surplus = first.size - held.size;
+  if (edge === null || surplus === 0) return { next: byId(differences), edge };
+  if (surplus > 0) {
+    const leaving = await findBeside(db, rows, edge, now, { isBefore: true, count: surplus + 1 });
+    if (leaving.length <= surplus) return null;
+    const last = leaving.pop() as BesideRow;
+    for (const { id, type, value } of leaving) {
+      const had = first.has(id) ? (held.get(id) ?? null) : { id, type, value };
+      if (had) differences.set(id, { id, isMember: false, held: had });
+      else differences.delete(id);
+    }
+    return { next: byId(differences), edge: edgeOf(last) };
+  }
+  const coming = await findBeside(db, rows, edge, now, { isBefore: false, count: -surplus });
+  for (const { id } of coming) differences.set(id, { id, isMember: true, held: held.get(id) ?? null });
+  const last = coming.length === -surplus ? coming.at(-1) : undefined;
+  return { next: byId(differences), edge: last ? edgeOf(last) : null };
+}
+
+const byId = (differences: Map<string, Difference>) =>
+  [...differences.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+/** Returns the rows that have changed or expired since a point and were not after the edge then, and those that are not now. */
+async function findMovedRows(
+  db: Db,
+  { filters, limit, ceiling }: LimitedRows,
+  point: Point,
+  edge: Edge | null,
+  now: Date,
+): Promise<MovedRow[]> {
   const since = sql`${point.revision}::bigint`;
   const isFirst = edge === null ? sql<SqlBool>`true` : notAfter(limit.order, edge);
-  const among = (from: RawBuilder<unknown>, at: Date, condition: RawBuilder<SqlBool>) => {
+  const among = (from: RawBuilder<unknown>, at: Date, condition: RawBuilder<SqlBool>, was: boolean) => {
     const principal: Principal = { tlpCeiling: ceiling, now: at };
     const conditions = [
       condition,
@@ -145,16 +194,53 @@ export async function mayDiffer(
       ...otherConditions(filters, principal),
       isFirst,
     ];
-    return sql`exists (select from ${from} where ${sql.join(conditions, sql` and `)})`;
+    return sql`(select indicator.id, indicator.type, indicator.value, ${sql.lit(was)} as was
+      from ${from} where ${sql.join(conditions, sql` and `)} limit ${MAX_MOVES + 1})`;
   };
   const then = new Date(point.at);
-  const expired = sql<SqlBool>`indicator.expires_at > ${then}::timestamptz and indicator.expires_at <= ${now}::timestamptz`;
-  const { rows: found } = await sql<{ mayDiffer: boolean }>`select
-    ${among(sql`indicator`, now, sql<SqlBool>`indicator.revision > ${since}`)}
-    or ${among(statesAt(point.revision), then, sql<SqlBool>`true`)}
-    or ${among(sql`indicator`, then, expired)} as "mayDiffer"
+  const expired = sql<SqlBool>`indicator.expires_at > ${then}::timestamptz and indicator.expires_at <= ${now}::timestamptz
+    and indicator.revision <= ${since}`;
+  const { rows } = await sql<MovedRow>`
+    ${among(sql`indicator`, now, sql<SqlBool>`indicator.revision > ${since}`, false)}
+    union all ${among(statesAt(point.revision), then, sql<SqlBool>`true`, true)}
+    union all ${among(sql`indicator`, then, expired, true)}
+    limit ${MAX_MOVES + 1}
   `.execute(db);
-  return found[0]?.mayDiffer ?? true;
+  return rows;
+}
+
+type BesideRow = HeldRow & { confidence: number; lastSeen: string };
+
+const edgeOf = ({ id, confidence, lastSeen }: BesideRow): Edge => ({ id, confidence, lastSeen });
+
+/** Returns the rows that are next to the edge now, from it on: the edge and those before it, or those after it. */
+async function findBeside(
+  db: Db,
+  { filters, limit, ceiling }: LimitedRows,
+  edge: Edge,
+  now: Date,
+  { isBefore, count }: { isBefore: boolean; count: number },
+): Promise<BesideRow[]> {
+  const principal: Principal = { tlpCeiling: ceiling, now };
+  const isFirst = notAfter(limit.order, edge);
+  const conditions = [
+    isBefore ? isFirst : sql<SqlBool>`not ${isFirst}`,
+    visible('indicator', principal),
+    ...listedConditions(filters),
+    ...otherConditions(filters, principal),
+  ];
+  const { rows } = await sql<BesideRow>`
+    select id, type, value, confidence, last_seen::text as "lastSeen" from indicator
+    where ${sql.join(conditions, sql` and `)}
+    order by ${isBefore ? sortedBackwards(limit.order) : sortedBy(limit.order)} limit ${count}
+  `.execute(db);
+  return rows;
+}
+
+/** Returns the reverse of `sortedBy`. */
+function sortedBackwards(order: LimitOrder) {
+  const byTime = sql`indicator.last_seen, indicator.id desc`;
+  return order === 'newest' ? byTime : sql`indicator.confidence, ${byTime}`;
 }
 
 /** Returns the condition that a row is the edge or before it. */

@@ -49,8 +49,8 @@ type State = typeof state extends fc.Arbitrary<infer T> ? T : never;
 const index = fc.nat(VALUES.length - 1);
 const kind = fc.constantFrom<EntityKind>('actor', 'campaign');
 
-/** What happens to the indicators, their links and time. */
-export const WORLD_ACTIONS = [
+/** Changes of indicators and of the time. */
+export const INDICATOR_ACTIONS = [
   {
     weight: 6,
     arbitrary: fc.record({
@@ -72,15 +72,20 @@ export const WORLD_ACTIONS = [
   },
   {
     weight: 2,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, HOUR, 2 * HOUR) }),
+  },
+] as const;
+
+/** The same with changes of links. */
+export const WORLD_ACTIONS = [
+  ...INDICATOR_ACTIONS,
+  {
+    weight: 2,
     arbitrary: fc.record({ do: fc.constant('link' as const), index, kind, tlp: fc.option(tlp, { freq: 3 }) }),
   },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('entity' as const), kind, tlp, withdrawn: fc.boolean() }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, HOUR, 2 * HOUR) }),
   },
 ] as const;
 

@@ -7,7 +7,7 @@ import type { IndicatorFilters, IndicatorRow } from '../../src/indicators/read/i
 import { listIndicators } from '../../src/indicators/read/list.queries.ts';
 import type { Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { changeWorld, FILTERS, tlp, WORLD_ACTIONS } from './change-world.ts';
+import { changeWorld, FILTERS, INDICATOR_ACTIONS, tlp, WORLD_ACTIONS } from './change-world.ts';
 import { runs } from './runs.ts';
 
 /** Saved feeds with a limit, and lists. */
@@ -33,6 +33,17 @@ const action = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('begin' as const), client: fc.nat(2) }) },
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+
+/** Feeds with a limit of which most changes concern the first rows. */
+const FIRST: Collection['limit'][] = [
+  { count: 2, order: 'confidence' },
+  { count: 3, order: 'newest' },
+  { count: 4, order: 'confidence' },
+];
+const firstFilters = fc.constantFrom<IndicatorFilters>({}, {}, { minConfidence: 50 }, { tag: 'c2' });
+const firstAction = fc
+  .tuple(fc.oneof(...INDICATOR_ACTIONS), fc.constantFrom(1, 3, 10, 10, 10))
+  .map(([act, pageSize]) => ({ ...act, pageSize }));
 
 interface Client {
   ceiling: Tlp;
@@ -134,6 +145,29 @@ onEveryEngine((engine) => {
         ...runs(50),
         ...(process.env.SEED ? { seed: Number(process.env.SEED), path: process.env.FCPATH ?? '' } : {}),
       },
+    );
+  });
+
+  it('keeps a copy of the first rows equal to them', { timeout: 600_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ ceiling: tlp, filters: firstFilters, limit: fc.constantFrom(...FIRST) }), {
+          minLength: 2,
+          maxLength: 2,
+        }),
+        fc.array(firstAction, { minLength: 10, maxLength: 40, size: 'max' }),
+        async (wanted, actions) => {
+          await world.reset();
+          const clients = wanted.map((of): Client => ({ ...of, cursor: undefined, copy: new Map() }));
+          const feed = open();
+          for (const act of actions) {
+            await world.carryOut(act);
+            // Some changes meet a client between its pages.
+            for (const client of clients) await poll(client, feed, act.pageSize);
+          }
+        },
+      ),
+      runs(50),
     );
   });
 });

@@ -35,7 +35,7 @@ const EXCEPTIONS: readonly { request: RegExp; statement: RegExp; reason: string 
     request:
       /^(GET (\/api\/v1\/(indicators|feeds\/[^/?]+)\/changes|\/v1\/decisions\/stream)(\?|$)|POST \/mcp$)/,
     statement:
-      /^\s*(with held as materialized|select\s+exists|select "id", "revision", "expires_at" from "indicator" where id = any|select\s+\(select max\(expires_at\)|with entity as \(|select indicator\.id(, indicator\.expires_at|, indicator\.type, indicator\.value)?(, indicator\.number, indicator\.tags, indicator\.expires_at, indicator\.for_detection, indicator\.whitelisted_parts)? from (indicator|\()|select max\(revision\) as last from \(\s*select revision from indicator |select shown\.\*, indicator\.id, indicator\.revision, indicator\.expires_at from \(\s*\(select \* from indicator )/,
+      /^\s*(with held as materialized|\(select indicator\.id, indicator\.type, indicator\.value, (true|false) as was\s+from |select "id", "revision", "expires_at" from "indicator" where id = any|select\s+\(select max\(expires_at\)|with entity as \(|select indicator\.id(, indicator\.expires_at|, indicator\.type, indicator\.value)?(, indicator\.number, indicator\.tags, indicator\.expires_at, indicator\.for_detection, indicator\.whitelisted_parts)? from (indicator|\()|select max\(revision\) as last from \(\s*select revision from indicator |select shown\.\*, indicator\.id, indicator\.revision, indicator\.expires_at from \(\s*\(select \* from indicator )/,
     reason:
       'which rows have changed, and what the client has of them; the response has rows that it may see, and removes those that it has (test/properties/changes.test.ts, crowdsec.test.ts)',
   },
