@@ -52,6 +52,8 @@ export async function openPage(
   });
   const context = await browser.newContext({
     viewport: WIDE,
+    // Text that fades in or out has too little contrast for a moment.
+    reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
     ...(state && { storageState: state }),
   });

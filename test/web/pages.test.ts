@@ -69,7 +69,7 @@ describeInBrowser('every page', () => {
   it.each(PAGES)('%s is accessible in light and dark mode, without policy violations', async (name, path) => {
     const { page, complaints } = await open(path.replace(/[A-Z]{4,}$/, (word) => ids[word] ?? ''));
     await page.waitForLoadState('networkidle');
-    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme: 'light' });
     await look(page, `${name}-light`);
     await page.emulateMedia({ colorScheme: 'dark' });
     await lookAtColours(page, `${name}-dark`);
