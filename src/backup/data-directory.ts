@@ -7,6 +7,7 @@ import { flush, flushDirectory } from '../db/embedded/flush.ts';
 import { clearLeftovers, restorePaths, SECRET_FILE } from '../db/embedded/leftovers.ts';
 import { makeDirectory, PGDATA, requireOwnFiles, takeStoreLock } from '../db/embedded/lock.ts';
 import { unmarkMoved } from '../db/embedded/moved.ts';
+import { unmarkUnfinished } from '../db/embedded/pglite.ts';
 import { throwInUse } from '../db/open.ts';
 import type { Session } from '../db/session.ts';
 import { TargetError } from './load-store.ts';
@@ -67,6 +68,7 @@ export async function replaceStore(
     await flushDirectory(next);
     if (secret !== null) await writeFile(nextSecret, `${secret}\n`, { mode: 0o600, flush: true });
     if (await hasStore(directory)) await rename(present, replaced);
+    unmarkUnfinished(present);
     await rename(next, present);
     if (secret !== null) await rename(nextSecret, join(directory, SECRET_FILE));
     await unmarkMoved(directory);

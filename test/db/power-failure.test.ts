@@ -1,10 +1,12 @@
-import fs, { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { replaceStore, withLock } from '../../src/backup/data-directory.ts';
 import { connectPglite, makeIfNew } from '../../src/db/embedded/pglite.ts';
-import type { Connection } from '../../src/db/embedded/thread-connection.ts';
+import { type Connection, DAMAGED } from '../../src/db/embedded/thread-connection.ts';
 import { lastMigration } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { temporaryDirectory } from '../support/directories.ts';
@@ -144,22 +146,46 @@ describe('the embedded database after a power failure', () => {
     await restarted.close();
   });
 
-  it('is made anew if making it failed', async () => {
-    const directory = join(temporaryDirectory(), 'pgdata');
-    const fail = async () => {
+  it('is made anew if making it failed, of which nothing stays', async () => {
+    const parent = temporaryDirectory();
+    const directory = join(parent, 'pgdata');
+    const fill = async () => {
       mkdirSync(directory);
       writeFileSync(join(directory, 'PG_VERSION'), '');
+    };
+    const fail = async () => {
+      await fill();
       throw new Error('a disk full');
     };
     await expect(makeIfNew(directory, fail)).rejects.toThrow('a disk full');
-    const made: string[] = [];
-    const make = async () => {
-      made.push(existsSync(directory) ? 'what is left of it' : 'nothing');
-      mkdirSync(directory);
-      writeFileSync(join(directory, 'PG_VERSION'), '');
-    };
-    await makeIfNew(directory, make);
-    await makeIfNew(directory, make);
-    expect(made).toEqual(['nothing']);
+    expect(readdirSync(parent)).toEqual([]);
+    await makeIfNew(directory, fill);
+    await makeIfNew(directory, fail);
+    expect(readdirSync(parent)).toEqual(['pgdata']);
+  });
+
+  it('is not made over files of another one, which stay', async () => {
+    const directory = join(temporaryDirectory(), 'pgdata');
+    mkdirSync(directory);
+    writeFileSync(join(directory, 'postgresql.conf'), '');
+    for (const _ of ['once', 'again'])
+      await expect(connectPglite(directory)).rejects.toMatchObject({ code: DAMAGED });
+    expect(readdirSync(directory)).toEqual(['postgresql.conf']);
+  });
+
+  it('stays when it was restored over one that was being made', async () => {
+    const parent = temporaryDirectory();
+    const directory = join(parent, 'pgdata');
+    mkdirSync(directory);
+    writeFileSync(`${directory}.unfinished`, '');
+    await withLock(parent, () =>
+      replaceStore(parent, { indicators: 0, secret: null, replace: true }, async ({ db }) => {
+        await sql`create table number (n int)`.execute(db);
+        await sql`insert into number values (5)`.execute(db);
+      }),
+    );
+    const connection = await connectPglite(directory);
+    expect(await numbers(connection)).toEqual({ n: 1, sum: 5 });
+    await connection.close();
   });
 });

@@ -1,5 +1,5 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import type { QueryRows } from '../database.ts';
@@ -57,22 +57,35 @@ export async function openPglite(
   return start({ fs: new DurableFiles(directory) }, { use, isDurable: true });
 }
 
+/** A file beside the directory of a database while the database is being made. */
+const markOf = (directory: string) => `${directory}.unfinished`;
+
+/** Removes the mark of a database that was being made in a directory, which gets another one. */
+export const unmarkUnfinished = (directory: string): void => rmSync(markOf(directory), { force: true });
+
 /**
  * Makes the database of a directory if there is none. Its hundreds of files are flushed to the disk together at the end: one by one, as
  * PostgreSQL does, they take a slow disk tens of seconds. One that was being made when its process ended is made anew.
- * @param make fills the directory, with `isUnflushed`
+ * @param make fills the directory, with `isUnflushed`; nothing stays when it fails
+ * @throws an error with the code DAMAGED for files that are no database
  */
 export async function makeIfNew(directory: string, make: () => Promise<void>): Promise<void> {
-  const unfinished = `${directory}.unfinished`;
-  if (existsSync(unfinished)) rmSync(directory, { recursive: true, force: true });
-  else if (existsSync(join(directory, 'PG_VERSION'))) return;
-  else {
-    writeFileSync(unfinished, '');
-    flush(dirname(directory));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  if (existsSync(markOf(directory))) remove();
+  const files = existsSync(directory) ? readdirSync(directory) : [];
+  if (files.includes('PG_VERSION')) return;
+  if (files.length > 0) throw Object.assign(new Error('the file PG_VERSION is missing'), { code: DAMAGED });
+  writeFileSync(markOf(directory), '');
+  flush(dirname(directory));
+  try {
+    await make();
+    await flushDirectory(directory);
+  } catch (error) {
+    remove();
+    unmarkUnfinished(directory);
+    throw error;
   }
-  await make();
-  await flushDirectory(directory);
-  rmSync(unfinished);
+  unmarkUnfinished(directory);
   flush(dirname(directory));
 }
 
