@@ -4,6 +4,7 @@ import { type Principal, visible } from '../db/visibility.ts';
 import type { LimitOrder } from '../formats/format.ts';
 import {
   type IndicatorFilters,
+  type LinkTables,
   listedConditions,
   otherConditions,
   sortedBy,
@@ -28,21 +29,28 @@ export interface Difference {
   held: HeldRow | null;
 }
 
+/** Returns the conditions of the feed's filters and of visibility at an instant. */
+function conditionsAt(
+  { filters, ceiling }: LimitedRows,
+  at: Date,
+  links?: LinkTables,
+): RawBuilder<SqlBool>[] {
+  const principal: Principal = { tlpCeiling: ceiling, now: at };
+  return [
+    visible('indicator', principal),
+    ...listedConditions(filters),
+    ...otherConditions(filters, principal, links),
+  ];
+}
+
 /**
  * Returns the query of the first rows of a feed at a point: their ids, their revisions, and their values at the point. The
  * rows that have changed since are read from the history.
  */
-function membersAt(
-  { filters, limit, ceiling }: LimitedRows,
-  { revision, at }: Pick<Point, 'revision' | 'at'>,
-) {
-  const principal: Principal = { tlpCeiling: ceiling, now: new Date(at) };
+function membersAt(rows: LimitedRows, { revision, at }: Pick<Point, 'revision' | 'at'>) {
+  const { limit } = rows;
   const state = sql`indicator.id, indicator.type, indicator.value, indicator.revision, indicator.confidence, indicator.last_seen`;
-  const conditions = [
-    visible('indicator', principal),
-    ...listedConditions(filters),
-    ...otherConditions(filters, principal, linksAt(revision)),
-  ];
+  const conditions = conditionsAt(rows, new Date(at), linksAt(revision));
   const first = (from: RawBuilder<unknown>, condition: RawBuilder<SqlBool>) => sql`(
     select ${state} from ${from} where ${sql.join([condition, ...conditions], sql` and `)}
     order by ${sortedBy(limit.order)} limit ${limit.count})`;
@@ -178,35 +186,28 @@ const byId = (differences: Map<string, Difference>) =>
 /** Returns the rows that have changed or expired since a point and were not after the edge then, and those that are not now. */
 async function findMovedRows(
   db: Db,
-  { filters, limit, ceiling }: LimitedRows,
+  rows: LimitedRows,
   point: Point,
   edge: Edge | null,
   now: Date,
 ): Promise<MovedRow[]> {
   const since = sql`${point.revision}::bigint`;
-  const isFirst = edge === null ? sql<SqlBool>`true` : notAfter(limit.order, edge);
+  const isFirst = edge === null ? sql<SqlBool>`true` : notAfter(rows.limit.order, edge);
   const among = (from: RawBuilder<unknown>, at: Date, condition: RawBuilder<SqlBool>, was: boolean) => {
-    const principal: Principal = { tlpCeiling: ceiling, now: at };
-    const conditions = [
-      condition,
-      visible('indicator', principal),
-      ...listedConditions(filters),
-      ...otherConditions(filters, principal),
-      isFirst,
-    ];
+    const conditions = [condition, ...conditionsAt(rows, at), isFirst];
     return sql`(select indicator.id, indicator.type, indicator.value, ${sql.lit(was)} as was
       from ${from} where ${sql.join(conditions, sql` and `)} limit ${MAX_MOVES + 1})`;
   };
   const then = new Date(point.at);
   const expired = sql<SqlBool>`indicator.expires_at > ${then}::timestamptz and indicator.expires_at <= ${now}::timestamptz
     and indicator.revision <= ${since}`;
-  const { rows } = await sql<MovedRow>`
+  const { rows: found } = await sql<MovedRow>`
     ${among(sql`indicator`, now, sql<SqlBool>`indicator.revision > ${since}`, false)}
     union all ${among(statesAt(point.revision), then, sql<SqlBool>`true`, true)}
     union all ${among(sql`indicator`, then, expired, true)}
     limit ${MAX_MOVES + 1}
   `.execute(db);
-  return rows;
+  return found;
 }
 
 type BesideRow = HeldRow & { confidence: number; lastSeen: string };
@@ -216,25 +217,20 @@ const edgeOf = ({ id, confidence, lastSeen }: BesideRow): Edge => ({ id, confide
 /** Returns the rows that are next to the edge now, from it on: the edge and those before it, or those after it. */
 async function findBeside(
   db: Db,
-  { filters, limit, ceiling }: LimitedRows,
+  rows: LimitedRows,
   edge: Edge,
   now: Date,
   { isBefore, count }: { isBefore: boolean; count: number },
 ): Promise<BesideRow[]> {
-  const principal: Principal = { tlpCeiling: ceiling, now };
-  const isFirst = notAfter(limit.order, edge);
-  const conditions = [
-    isBefore ? isFirst : sql<SqlBool>`not ${isFirst}`,
-    visible('indicator', principal),
-    ...listedConditions(filters),
-    ...otherConditions(filters, principal),
-  ];
-  const { rows } = await sql<BesideRow>`
+  const { order } = rows.limit;
+  const isFirst = notAfter(order, edge);
+  const conditions = [isBefore ? isFirst : sql<SqlBool>`not ${isFirst}`, ...conditionsAt(rows, now)];
+  const { rows: found } = await sql<BesideRow>`
     select id, type, value, confidence, last_seen::text as "lastSeen" from indicator
     where ${sql.join(conditions, sql` and `)}
-    order by ${isBefore ? sortedBackwards(limit.order) : sortedBy(limit.order)} limit ${count}
+    order by ${isBefore ? sortedBackwards(order) : sortedBy(order)} limit ${count}
   `.execute(db);
-  return rows;
+  return found;
 }
 
 /** Returns the reverse of `sortedBy`. */
