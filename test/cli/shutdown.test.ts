@@ -133,12 +133,23 @@ describe('SIGTERM while a client does not send the rest of its request', () => {
     expect(code).toBe(1);
   });
 
-  /** Stops a server on which this time limit is 200 ms. */
-  async function stopWithLimitOver(limit: number) {
+  it.skipIf(!hasPostgres || !hasRedis)('exits with code 1 if one of several processes does', async () => {
+    const database = await freshDatabase();
+    const settings = { REDIS_URL: inject('redisUrl') ?? '', TIPLINE_PROCESSES: '2' };
+    const { code } = await stopWithLimitOver(25_000, nodeSettings(database.url, settings));
+    await database.drop();
+    expect(code).toBe(1);
+  });
+
+  /** Stops a server on which this time limit of the processes that serve requests is 200 ms. */
+  async function stopWithLimitOver(limit: number, settings: Record<string, string> = {}) {
     const impatient = `
+      import cluster from 'node:cluster';
       const set = globalThis.setTimeout;
-      globalThis.setTimeout = (call, ms, ...rest) => set(call, ms === ${limit} ? 200 : ms, ...rest);`;
+      if (cluster.isWorker || ${settings.TIPLINE_PROCESSES === undefined})
+        globalThis.setTimeout = (call, ms, ...rest) => set(call, ms === ${limit} ? 200 : ms, ...rest);`;
     const service = await serve({
+      ...settings,
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(impatient)}`,
     });
     const key = await createKey(service);
