@@ -53,12 +53,15 @@ export interface FeedCursor<Filters = IndicatorFilters> {
   pass: Pass | null;
   /** Days since 1970 at which the cursor was issued. */
   day: number;
-  /** The last one of the first rows at `synced`; null or absent: there are fewer than the limit, or it is not known. */
+  /** Of the first rows at `synced`; null or absent: not known. */
   edge?: Edge | null;
 }
 
+/** Where the first rows of a feed with a limit end: the last one of them, or their number if that is below the limit. */
+export type Edge = LastRow | number;
+
 /** The place of a row in the order of a limit. */
-export interface Edge {
+export interface LastRow {
   confidence: number;
   /** As PostgreSQL writes it. */
   lastSeen: string;

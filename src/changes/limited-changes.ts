@@ -2,19 +2,24 @@ import type { Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import { CursorGone, currentPoint } from './current-point.ts';
-import { dayOf, type FeedCursor, type Pass, type Point } from './cursor.ts';
+import { dayOf, type Edge, type FeedCursor, type Pass, type Point } from './cursor.ts';
 import { findCurrent, findExpiries, MAX_ROWS, START } from './history.queries.ts';
 import { type Step, toChange } from './indicator-changes.ts';
-import { type Difference, findDifferences, findMoves } from './members.queries.ts';
+import {
+  type Difference,
+  findDifferences,
+  findFirstAfter,
+  findMoves,
+  type LimitedRows,
+} from './members.queries.ts';
 
 /**
  * Returns the next changes of a copy of a saved feed with a limit, by id, from one snapshot.
  *
  * Whether a row is among the first depends on other rows, so rows come and go that have not changed. Therefore the first rows
  * now are compared with the first rows at the client's point, which follow from the history; after few changes, their differences
- * follow from the rows that have changed. A pass gives many differences in
- * pages, in the order of ids: up to the id that it has reached, the client has the rows as of the last page, beyond it those as of
- * the point before the pass.
+ * follow from the rows that have changed. A pass gives many differences in pages, in the order of ids: up to the id that it has
+ * reached, the client has the rows as of the last page, beyond it those as of the point before the pass.
  * @param limit how many differences a pass goes on; those of rows that the pass has reached come in addition
  * @throws {CursorGone}
  */
@@ -31,12 +36,9 @@ export async function nextLimitedChanges(
   const now = new Date(Math.max(Number(principal.now), synced.at));
   const here: Point = { ...latest, at: now.getTime() };
   const rows = { filters, limit: collection.limit, ceiling };
-  const edge = cursor.edge ?? null;
-  const moves = isComparable(cursor) ? await findMoves(db, rows, synced, edge, now) : null;
   const found =
-    moves && moves.next.length <= limit
-      ? { reached: [], ...moves }
-      : await findDifferences(db, rows, cursor, here, limit + 1);
+    (await differencesFromMoves(db, rows, cursor, now, limit)) ??
+    (await findDifferences(db, rows, cursor, here, limit + 1));
   if (found.reached.length > MAX_ROWS)
     throw new CursorGone(`More than ${MAX_ROWS} rows have changed since the last page.`);
   const hasMore = found.next.length > limit;
@@ -54,9 +56,31 @@ export async function nextLimitedChanges(
   };
 }
 
-/** Whether only changes of indicators can change which rows are first. */
-const isComparable = ({ pass, filters }: FeedCursor) =>
-  pass === null && !filters.actorId && !filters.campaignId;
+/**
+ * Returns the differences like `findDifferences`, without comparing all first rows.
+ * @returns null: they do not follow from the rows that have changed
+ */
+async function differencesFromMoves(
+  db: Db,
+  rows: LimitedRows,
+  { synced, pass, filters, edge }: FeedCursor,
+  now: Date,
+  limit: number,
+): Promise<{ reached: Difference[]; next: Difference[]; edge: Edge | null } | null> {
+  // Links have revisions of their own.
+  if (filters.actorId || filters.campaignId || synced.revision === 0) return null;
+  // Beyond the id that a pass has reached, the client has the rows of its base: none, if that is the beginning.
+  if (pass && pass.base.revision > 0) return null;
+  const moves = await findMoves(db, rows, synced, edge ?? null, now);
+  if (moves === null || (pass && moves.edge === null)) return null;
+  if (pass === null) return moves.next.length <= limit ? { reached: [], ...moves } : null;
+  const { id: reached } = pass.reached;
+  return {
+    reached: moves.next.filter(({ id }) => id <= reached),
+    next: await findFirstAfter(db, rows, moves.edge as Edge, reached, now, limit + 1),
+    edge: moves.edge,
+  };
+}
 
 function passTo({ pass, synced }: FeedCursor, { id }: Difference, revision: number): Pass {
   return {

@@ -10,7 +10,7 @@ import {
   sortedBy,
 } from '../indicators/read/indicators.queries.ts';
 import type { Tlp } from '../model/vocabulary.ts';
-import type { Collection, Edge, Pass, Point } from './cursor.ts';
+import type { Collection, Edge, LastRow, Pass, Point } from './cursor.ts';
 import { type HeldRow, linksAt, MAX_ROWS, STATE_COLUMNS } from './history.queries.ts';
 
 /** The indicators of a saved feed with a limit. */
@@ -74,7 +74,7 @@ const statesAt = (revision: number) => sql`(
  * @param synced the point at which the client has the rows that the pass has reached
  * @param pass null: it has all rows at `synced`
  * @param most how many differences after those that the pass has reached
- * @returns also the last one of the first rows now; null: there are fewer than the limit
+ * @returns also the edge of the first rows now
  */
 export async function findDifferences(
   db: Db,
@@ -109,6 +109,8 @@ export async function findDifferences(
     (select id, type, value, true, true, null,
       jsonb_build_object('confidence', confidence, 'lastSeen', last_seen::text, 'id', id)
       from member as indicator order by ${sortedBy(rows.limit.order)} limit 1 offset ${rows.limit.count - 1})
+    union all
+    (select null, null, null, true, true, null, to_jsonb(count(*)) from member having count(*) < ${rows.limit.count})
   `.execute(db);
   const differences = (reached: boolean) =>
     found
@@ -118,14 +120,14 @@ export async function findDifferences(
         isMember,
         held: isHeld ? { id, type, value } : null,
       }));
-  const edge = found.find((row) => row.edge)?.edge ?? null;
+  const edge = found.find((row) => row.edge !== null)?.edge ?? null;
   return { reached: differences(true), next: differences(false), edge };
 }
 
 interface Found {
   isMember: boolean;
   isHeld: boolean;
-  /** null: the row is the edge. */
+  /** null: the row has the edge. */
   isReached: boolean | null;
   edge: Edge | null;
 }
@@ -142,8 +144,8 @@ interface MovedRow extends HeldRow {
  * Returns the differences between the first rows now and those at a point like `findDifferences`, but reads the rows alone that have
  * changed or expired since: for each of them that comes in before the edge, the last one of the others leaves; for each that leaves, the
  * next one after the edge comes in. For filters that depend on the indicator alone.
- * @param edge the last one of the first rows at the point; null: there were fewer than the limit, or it is not known
- * @returns the differences by id; null: they are not known
+ * @param edge of the first rows at the point; null: not known
+ * @returns the differences by id, and the edge now; null: they are not known
  */
 export async function findMoves(
   db: Db,
@@ -163,6 +165,10 @@ export async function findMoves(
     differences.set(id, { id, isMember: first.has(id), held: held.get(id) ?? null });
   const surplus = first.size - held.size;
   if (edge === null || surplus === 0) return { next: byId(differences), edge };
+  if (typeof edge === 'number') {
+    const count = edge + surplus;
+    return count < rows.limit.count ? { next: byId(differences), edge: count } : null;
+  }
   if (surplus > 0) {
     const leaving = await findBeside(db, rows, edge, now, { isBefore: true, count: surplus + 1 });
     if (leaving.length <= surplus) return null;
@@ -172,12 +178,13 @@ export async function findMoves(
       if (had) differences.set(id, { id, isMember: false, held: had });
       else differences.delete(id);
     }
-    return { next: byId(differences), edge: edgeOf(last) };
+    return { next: byId(differences), edge: lastRow(last) };
   }
   const coming = await findBeside(db, rows, edge, now, { isBefore: false, count: -surplus });
   for (const { id } of coming) differences.set(id, { id, isMember: true, held: held.get(id) ?? null });
-  const last = coming.length === -surplus ? coming.at(-1) : undefined;
-  return { next: byId(differences), edge: last ? edgeOf(last) : null };
+  const missing = -surplus - coming.length;
+  const last = missing === 0 ? lastRow(coming.at(-1) as BesideRow) : rows.limit.count - missing;
+  return { next: byId(differences), edge: last };
 }
 
 const byId = (differences: Map<string, Difference>) =>
@@ -192,7 +199,7 @@ async function findMovedRows(
   now: Date,
 ): Promise<MovedRow[]> {
   const since = sql`${point.revision}::bigint`;
-  const isFirst = edge === null ? sql<SqlBool>`true` : notAfter(rows.limit.order, edge);
+  const isFirst = upTo(rows, edge);
   const among = (from: RawBuilder<unknown>, at: Date, condition: RawBuilder<SqlBool>, was: boolean) => {
     const conditions = [condition, ...conditionsAt(rows, at), isFirst];
     return sql`(select indicator.id, indicator.type, indicator.value, ${sql.lit(was)} as was
@@ -210,15 +217,31 @@ async function findMovedRows(
   return found;
 }
 
+/** Returns the first rows now that follow an id, by id, as differences from a client that has none of them. */
+export async function findFirstAfter(
+  db: Db,
+  rows: LimitedRows,
+  edge: Edge,
+  id: string,
+  now: Date,
+  most: number,
+): Promise<Difference[]> {
+  const conditions = [sql<SqlBool>`indicator.id > ${id}::uuid`, ...conditionsAt(rows, now), upTo(rows, edge)];
+  const { rows: found } = await sql<{ id: string }>`
+    select indicator.id from indicator where ${sql.join(conditions, sql` and `)} order by indicator.id limit ${most}
+  `.execute(db);
+  return found.map((row) => ({ id: row.id, isMember: true, held: null }));
+}
+
 type BesideRow = HeldRow & { confidence: number; lastSeen: string };
 
-const edgeOf = ({ id, confidence, lastSeen }: BesideRow): Edge => ({ id, confidence, lastSeen });
+const lastRow = ({ id, confidence, lastSeen }: BesideRow): LastRow => ({ id, confidence, lastSeen });
 
 /** Returns the rows that are next to the edge now, from it on: the edge and those before it, or those after it. */
 async function findBeside(
   db: Db,
   rows: LimitedRows,
-  edge: Edge,
+  edge: LastRow,
   now: Date,
   { isBefore, count }: { isBefore: boolean; count: number },
 ): Promise<BesideRow[]> {
@@ -239,8 +262,12 @@ function sortedBackwards(order: LimitOrder) {
   return order === 'newest' ? byTime : sql`indicator.confidence, ${byTime}`;
 }
 
+/** Returns the condition that a row that matches is among the first. */
+const upTo = ({ limit }: LimitedRows, edge: Edge | null) =>
+  edge === null || typeof edge === 'number' ? sql<SqlBool>`true` : notAfter(limit.order, edge);
+
 /** Returns the condition that a row is the edge or before it. */
-function notAfter(order: LimitOrder, { confidence, lastSeen, id }: Edge) {
+function notAfter(order: LimitOrder, { confidence, lastSeen, id }: LastRow) {
   const byTime = sql<SqlBool>`(indicator.last_seen > ${lastSeen}::timestamptz
     or (indicator.last_seen = ${lastSeen}::timestamptz and indicator.id <= ${id}::uuid))`;
   if (order === 'newest') return byTime;

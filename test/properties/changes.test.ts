@@ -42,8 +42,12 @@ const FIRST: Collection['limit'][] = [
 ];
 const firstFilters = fc.constantFrom<IndicatorFilters>({}, {}, { minConfidence: 50 }, { tag: 'c2' });
 const firstAction = fc
-  .tuple(fc.oneof(...INDICATOR_ACTIONS), fc.constantFrom(1, 3, 10, 10, 10))
-  .map(([act, pageSize]) => ({ ...act, pageSize }));
+  .tuple(
+    fc.oneof(...INDICATOR_ACTIONS),
+    fc.constantFrom(1, 1, 3, 10, 10, 10),
+    fc.constantFrom(true, ...Array(5).fill(false)),
+  )
+  .map(([act, pageSize, begins]) => ({ ...act, pageSize, begins }));
 
 interface Client {
   ceiling: Tlp;
@@ -163,7 +167,10 @@ onEveryEngine((engine) => {
           for (const act of actions) {
             await world.carryOut(act);
             // Some changes meet a client between its pages.
-            for (const client of clients) await poll(client, feed, act.pageSize);
+            for (const client of clients) {
+              if (act.begins) Object.assign(client, { cursor: undefined, copy: new Map() });
+              await poll(client, feed, act.pageSize);
+            }
           }
         },
       ),
