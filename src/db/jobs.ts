@@ -102,8 +102,20 @@ async function repairTimes(db: Database['db']): Promise<void> {
   await sql`update pgboss.version set maintained_on = null where maintained_on > now()`.execute(db);
 }
 
+/**
+ * Returns whether a job of a queue is in progress. A second one of a `stately` queue cannot begin: `fetch` then violates a unique
+ * index, and PostgreSQL logs an error.
+ */
+export async function hasActiveJob(db: Database['db'], name: string): Promise<boolean> {
+  const { rows } =
+    await sql`select from pgboss.job where name = ${name} and state = 'active' limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 interface Doing<T> {
   work(data: T): Promise<void>;
+  /** Returns whether no job can begin now. Absent: one always can. */
+  isBusy?(): Promise<boolean>;
   onError(error: unknown): void;
   /** Ends the loop once the current job is done. */
   signal: AbortSignal;
@@ -125,7 +137,7 @@ export interface JobRunner {
 export function runJobLoop<T extends object>(
   boss: Pick<PgBoss, 'fetch' | 'complete' | 'fail'>,
   name: string,
-  { work, onError, signal, pollMs = POLL_MS, giveUpMs = GIVE_UP_MS }: Doing<T>,
+  { work, isBusy, onError, signal, pollMs = POLL_MS, giveUpMs = GIVE_UP_MS }: Doing<T>,
 ): JobRunner {
   const pause = () => delay(pollMs, undefined, { signal }).catch(() => {});
   let underWay: string | undefined;
@@ -140,8 +152,20 @@ export function runJobLoop<T extends object>(
       }
     }
   };
+  const mayFetch = async (): Promise<boolean> => {
+    try {
+      return !(await isBusy?.());
+    } catch (error) {
+      onError(error);
+      return false;
+    }
+  };
   const run = async () => {
     while (!signal.aborted) {
+      if (!(await mayFetch())) {
+        await pause();
+        continue;
+      }
       // `fetch` reports no errors: it then returns no job. Jobs are sent for at once; one that starts later is from before the clock
       // was set back, and as long as it waits, the queue accepts no other one.
       const [job] = await boss.fetch<T>(name, { ignoreStartAfter: true });

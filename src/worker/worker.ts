@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
 import { forgetPositions } from '../crowdsec/positions.queries.ts';
 import type { Database, Db } from '../db/database.ts';
 import { vacuumDeadRows } from '../db/dead-rows.ts';
-import { type JobRunner, openJobs, runJobLoop } from '../db/jobs.ts';
+import { hasActiveJob, type JobRunner, openJobs, runJobLoop } from '../db/jobs.ts';
 import { lastMigration, migrationNames } from '../db/migrate.ts';
 import { runEnrichmentQueue } from '../enrichment/drain.ts';
 import type { ProviderClient } from '../enrichment/providers/provider-client.ts';
@@ -198,7 +198,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
         log.error({ err, job: name }, 'a maintenance job failed'),
       );
     };
-    doers.push(runJobLoop(boss, name, { ...of, work }));
+    doers.push(runJobLoop(boss, name, { ...of, work, isBusy: () => hasActiveJob(db, name) }));
   }
   const timers = Object.entries(PERIODS).map(([name, singletonSeconds]) =>
     // A job is sent twice in each period, so that no period is skipped; the queue accepts one of them.
