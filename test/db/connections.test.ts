@@ -1,7 +1,7 @@
 import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
-import { connectionTo, postgresDialect } from '../../src/db/postgres/postgres.ts';
+import { connectionTo, openPool, postgresDialect, statsOf } from '../../src/db/postgres/postgres.ts';
 import type { Tables } from '../../src/db/tables.ts';
 import { freshPostgresUrl, onEveryEngine } from '../support/engines.ts';
 import { until } from '../support/processes.ts';
@@ -35,6 +35,19 @@ onEveryEngine((engine) => {
     expect(connectionStats).toBeNull();
   });
 });
+
+it.skipIf(inject('postgresUrl') === null)(
+  'a statement that gets an idle connection does not wait',
+  async () => {
+    const pool = openPool({ url: inject('postgresUrl') ?? '', maxConnections: 2, onIdleError: () => {} });
+    (await pool.connect()).release();
+    const connecting = pool.connect();
+    const stats = statsOf(pool);
+    (await connecting).release();
+    await pool.end();
+    expect(stats).toEqual({ used: 1, idle: 0, waiting: 0 });
+  },
+);
 
 it
   .skipIf(inject('postgresUrl') === null)

@@ -89,8 +89,11 @@ export function postgresDialect(options: PostgresOptions, pool = openPool(option
   return engineDialect(postgresEngine(pool), options.onCommit);
 }
 
-export function statsOf({ totalCount, idleCount: idle, waitingCount: waiting }: pg.Pool): ConnectionStats {
-  return { used: totalCount - idle, idle, waiting };
+export function statsOf({ totalCount, idleCount, waitingCount }: pg.Pool): ConnectionStats {
+  // pg counts a statement as waiting until the next tick, also where a connection is idle, such as the one that reads metrics.
+  const served = Math.min(idleCount, waitingCount);
+  const idle = idleCount - served;
+  return { used: totalCount - idle, idle, waiting: waitingCount - served };
 }
 
 /**
