@@ -13,6 +13,7 @@ interface DeepCheck {
 }
 
 const NO_SPACE = 'The disk is full or nearly full: the database serves reads and rejects writes.';
+const NO_ANSWER = 'The database does not respond.';
 const STANDBY = 'The database is a standby: it serves reads and rejects writes.';
 
 const TIMEOUT_MS = 2_000;
@@ -32,13 +33,15 @@ export function dependencyChecks(
   isDiskFull: () => Promise<boolean>,
   isStandby: () => Promise<boolean>,
 ): Checks {
-  const database = cacheBriefly(() => check(pingDatabase, 'The database does not respond.'));
+  const database = cacheBriefly(() => check(pingDatabase, NO_ANSWER));
   const isNot = (problem: () => Promise<boolean>, message: string) =>
-    cacheBriefly(() =>
-      check(async () => {
-        if (await problem()) throw new Error(message);
-      }, message),
-    );
+    cacheBriefly(async (): Promise<Check> => {
+      let isFound = false;
+      const answer = await check(async () => {
+        isFound = await problem();
+      }, NO_ANSWER);
+      return isFound ? { ...answer, status: 'degraded', message } : answer;
+    });
   const space = isNot(isDiskFull, NO_SPACE);
   const primary = isNot(isStandby, STANDBY);
   const keyValueStore = cacheBriefly(() =>
