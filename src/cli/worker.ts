@@ -33,17 +33,18 @@ async function work(): Promise<void> {
   const config = readConfig({ serving: true });
   await traceIfConfigured(config, (message, reason) => log.warn({ reason }, message));
   const log = openLog(config.logLevel, config.trustedProxies);
-  const onError = (err: Error) => log.warn({ err }, 'store connection error');
   const resources = openResources(log);
   resources.add('tracing', stopTracing);
   try {
     requireStore(config);
     const database = await openServerStore(config, {
-      onIdleError: onError,
+      onIdleError: (err) => log.warn({ err }, 'database connection lost'),
       warn: (message) => log.warn(message),
     });
     resources.add('the database', database.close);
-    const rateLimits = await openRateLimitStore(config.redisUrl, onError);
+    const rateLimits = await openRateLimitStore(config.redisUrl, (err) =>
+      log.warn({ err }, 'rate-limit store error'),
+    );
     resources.add('the key-value store', rateLimits.close);
     const stopping = new AbortController();
     const deps = {

@@ -67,3 +67,13 @@ it('tipline worker names WORKER_PORT when its port is in use', async () => {
     ),
   });
 });
+
+it('tipline worker names the key-value store in the log when that does not answer', async () => {
+  const worker = tipline(['worker'], {
+    env: { TIPLINE_DATA_DIR: emptyStore(), REDIS_URL: `redis://127.0.0.1:${await freePort()}` },
+  });
+  await worker.says(/Tipline \S+ works/);
+  worker.signal('SIGTERM');
+  const { stderr } = await worker.exit;
+  expect(stderr).toMatch(/"msg":"rate-limit store error"/);
+});
