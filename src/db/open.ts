@@ -148,7 +148,9 @@ async function openPostgres({
  * Opens a replica, which is connected to at the first read: one that is down when the server starts is used
  * once it is up.
  */
-function openReplica(url: string, onIdleError: DatabaseOptions['onIdleError']) {
+function openReplica(url: string, onError: DatabaseOptions['onIdleError']) {
+  const onIdleError = (error: Error) =>
+    onError(new Error(`replica ${new URL(url).host}: ${error.message}`, { cause: error }));
   const reader = revisionReader(url);
   const revisions = watchRevisions({ readRevisions: reader.ask });
   const db: Db = new Kysely({

@@ -22,6 +22,7 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
   let writer: Harness;
   const directory = temporaryDirectory();
   const data = join(directory, 'replica');
+  const lost: string[] = [];
 
   const node = (replicaUrls: string[]) => {
     const options = {
@@ -29,7 +30,7 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
       replicaUrls,
       dataDirectory: '',
       allowRemote: false,
-      onIdleError: () => {},
+      onIdleError: ({ message }: Error) => void lost.push(message),
     };
     return startHarness({ open: () => openDatabase(options) });
   };
@@ -114,6 +115,9 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     for (let i = 0; i < 50; i++) await total(anotherList());
     await stopped;
     for (let i = 0; i < 10; i++) await total(anotherList());
+    // The log has them: the primary is well.
+    expect(lost.length).toBeGreaterThan(0);
+    for (const message of lost) expect(message).toContain(`replica 127.0.0.1:${port}: `);
     await startOfReplica(port);
     await untilReplicaIsRead();
   });
