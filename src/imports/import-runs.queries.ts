@@ -64,6 +64,18 @@ export async function recordProgress(
   return row?.stop_requested_by ?? null;
 }
 
+/** Returns whether an import can still be undone, and its undo has not begun. */
+export async function keepsChanges(trx: Transaction<Tables>, id: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom('import_run')
+    .select('id')
+    .where('id', '=', id)
+    .where('keeps_changes', '=', true)
+    .where('undo', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** @returns false: the import is not running */
 export async function requestStop(trx: Transaction<Tables>, id: string, who: string): Promise<boolean> {
   const { numUpdatedRows } = await trx

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { forgetLastCopy, sourceId } from '../sources/store/sources.queries.ts';
-import type { ImportCounts } from './import-context.ts';
+import type { AssertLease, ImportCounts } from './import-context.ts';
 import {
+  keepsChanges,
   type NewRun,
   type RunState,
   recordProgress,
@@ -14,9 +15,23 @@ import {
 
 const PROGRESS_INTERVAL_MS = 500;
 
-/** Thrown when a user stops an import. */
+/** Thrown when a user stops an import, undoes it or removes its source. */
 export class ImportStopped extends Error {
   override name = 'ImportStopped';
+}
+
+/**
+ * Returns the check that an import may still write. An import whose process is suspended for a minute counts as stopped, so that it can be
+ * undone and its source removed; batches that it wrote afterwards could not be undone any more.
+ * @returns a function that throws `ImportStopped` if not
+ */
+export function assertNotUndone(id: string): AssertLease {
+  return async (trx) => {
+    if (!(await keepsChanges(trx, id)))
+      throw new ImportStopped(
+        'The import was undone, or its source removed, after it had not responded for a minute: nothing more was imported.',
+      );
+  };
 }
 
 /** Returns the sentence on what an import that did not finish has written. */

@@ -9,8 +9,7 @@ import {
   newSource,
   SourceUnavailable,
 } from '../sources/store/sources.queries.ts';
-import { NO_LEASE } from './import-context.ts';
-import { ImportStopped, type RecordedRun } from './import-runs.service.ts';
+import { assertNotUndone, ImportStopped, type RecordedRun } from './import-runs.service.ts';
 import { type ImportFile, type ImportOptions, type Interruption, importFiles } from './imports.service.ts';
 
 export interface ImportJob extends Omit<ImportOptions, 'source' | 'now' | 'writer' | 'signal'> {
@@ -46,7 +45,7 @@ export async function runImport(db: Db, clock: Clock, job: ImportJob): Promise<I
       source,
       now,
       signal: run ? AbortSignal.any([run.signal, signal]) : signal,
-      ...(run && { writer: { ...NO_LEASE, runId: run.id } }),
+      ...(run && { writer: { guard: assertNotUndone(run.id), runId: run.id } }),
     }).finally(async () => {
       if (!known && !options.dryRun) await dropUnusedSource(db, source.id, run?.id ?? null);
     });

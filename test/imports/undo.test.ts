@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ImportRecord } from '../../src/importers/importer.ts';
 import { deleteOldUndoData } from '../../src/imports/changes.queries.ts';
+import { createCounts } from '../../src/imports/import-context.ts';
+import { ImportStopped, recordRun } from '../../src/imports/import-runs.service.ts';
+import type { ImportFile } from '../../src/imports/imports.service.ts';
+import { runImport } from '../../src/imports/run-import.ts';
 import { previewUndo, runPendingUndos, startUndo, UndoError } from '../../src/imports/undo.service.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { previewRemoval, runPendingRemovals, startRemoval } from '../../src/sources/remove-source.ts';
 import { requireSource } from '../../src/sources/sources.service.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { type Harness, indicatorRecord, NOW, startHarness, WIDEST } from '../support/harness.ts';
 import { actorRecord, campaignRecord, relationshipRecord } from '../support/records.ts';
 import { WORLD_SOURCES, worlds } from './entity-worlds.ts';
 
@@ -336,6 +340,61 @@ onEveryEngine((engine) => {
     expect(await totals()).toMatchObject({ indicators: 0 });
     const states = await tipline.db.selectFrom('import_run').select('undo').execute();
     expect(states).toEqual([{ undo: 'done' }, { undo: 'done' }]);
+  });
+
+  describe('an import whose process was suspended for more than a minute', () => {
+    const counts = createCounts();
+    /** Imports one file, and another one after `meanwhile`. */
+    async function importAround(meanwhile: (id: string) => Promise<void>): Promise<unknown> {
+      const wanted = { source: 'Test', fileName: 'test', fileBytes: 0, format: 'stix', dryRun: false };
+      const run = await recordRun(tipline.db, wanted, counts, BY, () => {});
+      const fileOf = (records: ImportRecord[]): ImportFile => ({
+        importer: {
+          name: 'stix',
+          async *read() {
+            yield records;
+          },
+        },
+        input: { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never },
+      });
+      async function* files() {
+        yield fileOf(rowsOf('before', 3));
+        await sql`update import_run set heartbeat_at = heartbeat_at - interval '61 seconds'`.execute(
+          tipline.db,
+        );
+        await meanwhile(run.id);
+        yield fileOf(rowsOf('after', 3));
+      }
+      return runImport(tipline.db, () => NOW, {
+        source: 'Test',
+        defaults: { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' },
+        files: files(),
+        run,
+        dryRun: false,
+        counts,
+        tlpCeiling: 'RED',
+        widest: WIDEST,
+        signal: new AbortController().signal,
+        onError: () => ({ state: 'failed', problem: 'See the output of the command.' }),
+      });
+    }
+
+    it.each([
+      ['undone', (id: string) => undo(id)],
+      ['withdrawn with its source', () => remove('Test')],
+    ])('writes nothing more once it is %s', async (_, meanwhile) => {
+      await expect(importAround(meanwhile)).rejects.toThrow(ImportStopped);
+      const runs = await tipline.db.selectFrom('import_run').select(['state', 'problem']).execute();
+      expect({ ...(await totals()), runs }).toMatchObject({
+        indicators: 0,
+        runs: [{ state: 'stopped', problem: expect.stringContaining('undone') }],
+      });
+    });
+
+    it('goes on otherwise', async () => {
+      await importAround(async () => {});
+      expect(await totals()).toMatchObject({ indicators: 6 });
+    });
   });
 
   it('restores the previous state, for arbitrary imports', async () => {
