@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/db/revision/revision.ts';
+import { createCounts } from '../../src/imports/import-context.ts';
+import type { Interruption } from '../../src/imports/imports.service.ts';
+import { runImport } from '../../src/imports/run-import.ts';
 import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
@@ -15,7 +18,7 @@ import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { zipFile } from '../outbound/zip-file.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Asked, type Reply, startFeedServer } from '../support/feed-server.ts';
-import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { type Harness, indicatorRecord, NOW, startHarness, WIDEST } from '../support/harness.ts';
 import { type Feeds, SECRETS, startFeeds } from './feeds.ts';
 
 const DAY = 86_400;
@@ -372,6 +375,7 @@ onEveryEngine((engine) => {
       days(1.1);
       expect(await values()).toHaveLength(2);
     });
+
   });
 
   describe('a source that becomes a snapshot list', () => {
@@ -656,6 +660,27 @@ onEveryEngine((engine) => {
     expect(await feeds.run(id)).toMatchObject({ error: null, counts: { rejected: 1 } });
     await feeds.run(id);
     expect(feeds.server.asked.at(-1)?.url).toContain('added_after=');
+  });
+
+  it('a source that an import has created and somebody has set up since stays when the import has written nothing', async () => {
+    async function* files(): AsyncGenerator<Interruption> {
+      await feeds.add({ kind: 'text' });
+      yield { fileName: 'a.bin', message: 'not of a format that can be recognized' };
+    }
+    const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
+    await runImport(tipline.db, () => NOW, {
+      source: 'Feed',
+      defaults,
+      files: files(),
+      run: null,
+      dryRun: false,
+      counts: createCounts(),
+      tlpCeiling: 'RED',
+      widest: WIDEST,
+      signal: new AbortController().signal,
+      onError: () => ({ state: 'failed', problem: '' }),
+    });
+    expect(await requireSource(tipline.db, 'Feed')).toMatchObject({ kind: 'text' });
   });
 
   describe('source settings', () => {

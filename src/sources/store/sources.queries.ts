@@ -59,7 +59,7 @@ export async function ensureSource(
 const FOREIGN_KEY_VIOLATION = '23503';
 
 /**
- * Deletes a source unless stored data refers to it or another import into it is running.
+ * Deletes a source unless stored data refers to it, another import into it is running, or it has been set up as a feed.
  * @param runId the import that created the source
  */
 export async function dropUnusedSource(db: Db, id: string, runId: string | null): Promise<void> {
@@ -67,7 +67,7 @@ export async function dropUnusedSource(db: Db, id: string, runId: string | null)
     // Under the lock of the revision, so that no writer adds rows that refer to it.
     await withRevision(db, (trx) =>
       sql`
-        delete from source where id = ${id}::uuid and not exists (
+        delete from source where id = ${id}::uuid and address is null and not exists (
           select from import_run where import_run.source = source.name and not dry_run
             and state = 'running' and import_run.id is distinct from ${runId}::uuid)
       `.execute(trx),
