@@ -5,7 +5,7 @@ import type { Tables } from '../db/tables.ts';
 import type { LoadedIndicator } from '../indicators/state/state.queries.ts';
 import type { Statement } from '../model/statement.ts';
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';
-import type { Source } from '../sources/store/sources.queries.ts';
+import { forgetLastCopy, type Source } from '../sources/store/sources.queries.ts';
 import { expandBatches, hasUndoable, type UndoWriter } from './changes.queries.ts';
 
 /** Everything that the batches of one import share. */
@@ -108,6 +108,8 @@ export async function writePlanned<Plan extends Planned>(
     // A repetition that changes nothing takes no revision: a later change must not have the same one.
     const at = changesAnything(planned) ? revision.next : revision.previous;
     await write(trx, planned, revision, { source, runId: writer.runId, revision: at });
+    // With each batch: an import may be killed before its end, or run at the same time as the feed.
+    if (writer.runId !== null) await forgetLastCopy(trx, source.id);
     return { previous: revision.previous, revision: at };
   });
   if (lock.revision !== lock.previous) commits.add(lock, planned);

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/db/revision/revision.ts';
 import { createCounts } from '../../src/imports/import-context.ts';
+import { recordRun } from '../../src/imports/import-runs.service.ts';
 import type { Interruption } from '../../src/imports/imports.service.ts';
 import { runImport } from '../../src/imports/run-import.ts';
 import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
@@ -376,6 +377,20 @@ onEveryEngine((engine) => {
       expect(await values()).toHaveLength(2);
     });
 
+    it('are members until the next run also if their import is killed before its end', async () => {
+      const id = await addList();
+      answer(TWO);
+      await feeds.run(id);
+      const wanted = { source: 'Feed', fileName: 'test', fileBytes: 0, format: 'stix', dryRun: false };
+      const by = { who: 'test', now: tipline.clock.now };
+      const killed = await recordRun(tipline.db, wanted, createCounts(), by, () => {});
+      // A run during the import remembers its copy.
+      expect((await feeds.run(id)).error).toBeNull();
+      await tipline.loadInto(killed.id, [indicatorRecord('DOMAIN', 'bad-three.test-feed.net')], 'Feed');
+      expect((await feeds.run(id)).counts).toMatchObject({ left: 1 });
+      days(1.1);
+      expect(await values()).toHaveLength(2);
+    });
   });
 
   describe('a source that becomes a snapshot list', () => {

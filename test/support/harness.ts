@@ -39,6 +39,8 @@ export interface Harness extends Database {
     defaults?: Partial<SourceDefaults>,
     tlpCeiling?: Tlp,
   ): Promise<ImportCounts>;
+  /** Imports records as one that `recordRun` has recorded, whose end is not recorded. */
+  loadInto(runId: string, records: ImportRecord[], source: string): Promise<void>;
   /** The same as an import that can be undone. @returns its id */
   loadRun(records: ImportRecord[], source?: string, defaults?: Partial<SourceDefaults>): Promise<string>;
 }
@@ -157,6 +159,7 @@ export async function startHarness(
       await importRecords(records, sourceName, defaults, counts, null, tlpCeiling);
       return counts;
     },
+    loadInto: (runId, records, source) => importRecords(records, source, {}, createCounts(), runId),
     async loadRun(records, source = 'Test', defaults = {}) {
       const counts = createCounts();
       const wanted = { source, fileName: 'test', fileBytes: 0, format: 'stix', dryRun: false };
