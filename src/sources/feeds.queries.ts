@@ -206,6 +206,19 @@ export async function holdsLease(db: Db, id: string, token: string): Promise<boo
   return row?.run_token === token;
 }
 
+/**
+ * Deletes the memory of the last run, so that the next one reads the copy also if it is the same as that of the last run. Does nothing if
+ * the run has lost the lease.
+ */
+export async function forgetMemory(db: Db, id: string, token: string): Promise<void> {
+  await db
+    .updateTable('source')
+    .set({ memory: '{}' })
+    .where('id', '=', id)
+    .where('run_token', '=', token)
+    .execute();
+}
+
 /** Releases the lease of a run, and leaves the health of the source unchanged. */
 export async function dropLease(db: Db, id: string, token: string): Promise<void> {
   await db

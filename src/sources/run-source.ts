@@ -20,6 +20,7 @@ import {
   dropLease,
   findRunState,
   findStoredSource,
+  forgetMemory,
   holdsLease,
   LEASE_MS,
   renewLease,
@@ -132,7 +133,9 @@ async function runLeased(
     const fetched = await fetchFeed(deps, source, state.credentials, memory, directory, now, signal);
     const importer = deps.openImporter(rulesOf(source).importer, source.options);
     const guard = guardOf(id, token);
-    const run = { source, importer, now, signal, allowShrink, guard, widest: deps.widest };
+    // If the run ends between its batches, the source may go back to the copy before, of which nothing would then be read.
+    const beforeWriting = () => forgetMemory(db, id, token);
+    const run = { source, importer, now, signal, allowShrink, guard, widest: deps.widest, beforeWriting };
     if (source.isSnapshotList) await recordDayCounts(db, now);
     const hasNews = fetched.files.length > 0 || (fetched.skipped?.length ?? 0) > 0;
     const counts = hasNews ? await importFeed(db, fetched, run) : null;
@@ -234,6 +237,8 @@ interface Run {
   allowShrink: boolean;
   guard: AssertLease;
   widest: WidestNetworks;
+  /** Called for a whole copy that is valid. */
+  beforeWriting(): Promise<void>;
 }
 
 async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts> {
@@ -244,6 +249,7 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
   await validateFeed(importer, fetched, copy, signal);
   const present = source.isSnapshotList && copy ? copy.ids : null;
   if (present && !run.allowShrink) await rejectShrink(db, source, present);
+  if (copy) await run.beforeWriting();
   const counts = createCounts();
   const files = fetched.files.map((file) => ({
     importer: copy ? markCompleteStatements(importer, copy) : importer,

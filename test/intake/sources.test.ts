@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/db/revision/revision.ts';
+import { createImporter } from '../../src/importers/recognize.ts';
 import { createCounts } from '../../src/imports/import-context.ts';
 import { recordRun } from '../../src/imports/import-runs.service.ts';
 import type { Interruption } from '../../src/imports/imports.service.ts';
@@ -388,6 +389,39 @@ onEveryEngine((engine) => {
       expect((await feeds.run(id)).error).toBeNull();
       await tipline.loadInto(killed.id, [indicatorRecord('DOMAIN', 'bad-three.test-feed.net')], 'Feed');
       expect((await feeds.run(id)).counts).toMatchObject({ left: 1 });
+      days(1.1);
+      expect(await values()).toHaveLength(2);
+    });
+  });
+
+  describe('a whole copy', () => {
+    const MANY = Array.from({ length: 3_000 }, (_, i) => `bad-${i}.test-feed.net\n`).join('');
+
+    it('is read again after a run of a later copy was stopped between its batches', async () => {
+      const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
+      feeds.server.answer({ body: LIST });
+      await feeds.run(id);
+      feeds.server.answer({ body: LIST + MANY });
+      const stop = new AbortController();
+      let reads = 0;
+      feeds.deps.openImporter = (...args) => {
+        const importer = createImporter(...args);
+        return {
+          ...importer,
+          // The first reading validates the copy.
+          async *read(input) {
+            const isLast = ++reads === 2;
+            yield* importer.read(input);
+            if (isLast) stop.abort();
+            yield [];
+          },
+        };
+      };
+      expect((await feeds.run(id, { signal: stop.signal })).error).toBe('the run was stopped');
+      feeds.deps.openImporter = createImporter;
+      expect((await values()).length).toBeGreaterThan(2);
+      feeds.server.answer({ body: LIST });
+      expect((await feeds.run(id, { allowShrink: true })).error).toBeNull();
       days(1.1);
       expect(await values()).toHaveLength(2);
     });
