@@ -6,6 +6,8 @@ import type { Database, Db } from './database.ts';
 /** Ended jobs are kept for an hour: their results are in the health of the object that they ran for. */
 const KEPT_HOURS = 1;
 const ARCHIVE_SECONDS = 3600;
+/** How often pg-boss fails jobs that have expired: those of a killed worker, which other jobs of their queues wait for. */
+const EXPIRY_SECONDS = 30;
 /** Poll interval of each queue. */
 const POLL_MS = 2_000;
 /** Longest wait at the end for a database that does not answer. */
@@ -70,6 +72,7 @@ export async function openJobs(
     schedule: false,
     archiveCompletedAfterSeconds: ARCHIVE_SECONDS,
     deleteAfterHours: KEPT_HOURS,
+    maintenanceIntervalSeconds: EXPIRY_SECONDS,
   });
   boss.on('error', onError);
   await withSetupLock({ db, kind }, async () => {
@@ -88,6 +91,8 @@ export async function openJobs(
   // No other worker can use the embedded store: active jobs belong to a process that was killed.
   if (kind === 'embedded') await sql`delete from pgboss.job where state = 'active'`.execute(db);
   await repairTimes(db);
+  // pg-boss does so only after an interval, which a worker that is killed again and again never reaches.
+  await boss.expire();
   return boss;
 }
 

@@ -114,6 +114,23 @@ onEveryEngine((engine) => {
     expect(rows.map(({ name }) => name)).toContain('sums');
   });
 
+  it('fails the expired jobs of a killed worker at its start, which other jobs of their queues wait for', async () => {
+    const queues = [{ name: 'test', policy: 'stately' as const, expireInSeconds: 300, retryLimit: 0 }];
+    const open = () => openJobs(tipline, queues, () => {});
+    const end = { graceful: false, wait: true, close: false };
+    const killed = await open();
+    await killed.send('test', { number: 1 });
+    expect(await killed.fetch('test')).toMatchObject([{ data: { number: 1 } }]);
+    await killed.stop(end);
+    await sql`update pgboss.job set started_on = started_on - interval '301 seconds' where name = 'test'`.execute(
+      tipline.db,
+    );
+    const next = await open();
+    await next.send('test', { number: 2 });
+    expect(await next.fetch('test')).toMatchObject([{ data: { number: 2 } }]);
+    await next.stop(end);
+  });
+
   it('fetches due sources, takes expired indicators off the sums, re-evaluates the whitelist, and enriches', async () => {
     feeds.server.answer(({ url }) =>
       url.startsWith('/feed')
