@@ -16,10 +16,12 @@ export interface InputFile extends FileInput {
 /**
  * Returns the files that the arguments name; those of a directory are sorted by path. Standard input is copied to
  * a temporary file, because importers may read their input twice.
+ * @param signal ends the reading of standard input, of which no file stays then
  * @throws when a path does not exist, or no path contains a file
  */
 export async function collectInputs(
   paths: readonly string[],
+  signal: AbortSignal,
 ): Promise<{ files: InputFile[]; cleanUp: () => Promise<void> }> {
   const files: InputFile[] = [];
   const temporary: string[] = [];
@@ -28,22 +30,23 @@ export async function collectInputs(
   };
   try {
     for (const path of paths) {
-      if (path === '-') files.push(await standardInput(temporary));
+      if (path === '-') files.push(await standardInput(temporary, signal));
       else files.push(...(await inputsAt(path)));
     }
     if (files.length === 0) throw new Error(`There is no file in ${paths.join(', ')}.`);
   } catch (error) {
     await cleanUp();
+    signal.throwIfAborted();
     throw error;
   }
   return { files, cleanUp };
 }
 
-async function standardInput(temporary: string[]): Promise<InputFile> {
+async function standardInput(temporary: string[], signal: AbortSignal): Promise<InputFile> {
   const directory = await mkdtemp(join(tmpdir(), 'tipline-'));
   temporary.push(directory);
   const kept = join(directory, 'stdin');
-  await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }));
+  await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }), { signal });
   return inputFile(kept, '-', (await stat(kept)).size, true);
 }
 

@@ -62,7 +62,6 @@ export function importCommand(): Command {
 async function importAll(paths: string[], options: ImportOptions, command: Command): Promise<void> {
   // An import must not slow down a server on the same machine.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-  const inputs = await collectInputs(paths);
   const counts = createCounts();
   const interrupted = new AbortController();
   const result = options.dryRun ? 'nothing was written' : 'what was imported before stays';
@@ -71,7 +70,10 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
     interrupted.abort(new ImportStopped(`Interrupted: ${result}.`));
   };
   for (const signal of END_SIGNALS) process.once(signal, interrupt);
+  let cleanUp = async () => {};
   try {
+    const inputs = await collectInputs(paths, interrupted.signal);
+    cleanUp = inputs.cleanUp;
     const problems = await withDatabase(
       async (database, config) => {
         await rejectConflictingDefaults(database.db, options, command);
@@ -83,7 +85,7 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
     if (problems.length > 0) process.exitCode = 1;
   } finally {
     for (const signal of END_SIGNALS) process.off(signal, interrupt);
-    await inputs.cleanUp();
+    await cleanUp();
   }
 }
 

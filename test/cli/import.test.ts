@@ -1,9 +1,9 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
-import { type Exit, run } from '../support/processes.ts';
+import { type Exit, run, tipline, until } from '../support/processes.ts';
 import {
   createKey,
   emptyStore,
@@ -123,6 +123,24 @@ describe('tipline import, beside a running server on the embedded database', () 
     const args = ['import', '-', '--source', 'Test', '--json'];
     const exit = await run(args, { env: service.env, input: csvOf('stdin', 5) });
     expect(summaryOf(exit)).toMatchObject({ new: 5 });
+  });
+
+  it('leaves no copy of standard input when it is interrupted while it reads that', async () => {
+    const directory = temporaryDirectory();
+    const copies = () => readdirSync(directory, { recursive: true });
+    const importing = tipline(['import', '-', '--source', 'Test'], {
+      env: { ...service.env, TMPDIR: directory },
+      input: csvOf('interrupted', 5),
+      inputStaysOpen: true,
+    });
+    await until('a copy of standard input', () => copies().length === 2);
+    importing.signal('SIGINT');
+    const { code, stderr } = await importing.exit;
+    expect({ code, stderr, copies: copies() }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('Interrupted'),
+      copies: [],
+    });
   });
 
   it('reads a directory recursively', async () => {

@@ -25,6 +25,8 @@ export interface RunOptions {
   cwd?: string;
   /** For its standard input, which ends after it. */
   input?: string | Buffer;
+  /** Its standard input does not end. */
+  inputStaysOpen?: boolean;
   /** Nobody reads its standard output, or any of its output: the pipe is closed before it writes anything. */
   unread?: 'stdout' | 'all';
 }
@@ -44,7 +46,7 @@ export async function endProcesses(): Promise<void> {
 export function start(
   command: string,
   args: string[],
-  { env, cwd, input, unread }: RunOptions = {},
+  { env, cwd, input, inputStaysOpen, unread }: RunOptions = {},
 ): Running {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(command, args, {
@@ -65,7 +67,8 @@ export function start(
   if (unread === 'all') child.stderr.destroy();
   // One that ends before it has read its input is no fault of ours.
   child.stdin.on('error', () => {});
-  child.stdin.end(input ?? '');
+  child.stdin.write(input ?? '');
+  if (!inputStaysOpen) child.stdin.end();
   const pid = child.pid ?? 0;
   const exit = new Promise<Exit>((done) => {
     child.once('close', (code) => {
