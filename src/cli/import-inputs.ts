@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type FileInput, fileInput } from '../importers/recognize.ts';
 import { type Counted, emptyCounts, type ImportCounts } from '../imports/import-context.ts';
+import { fileProblem } from './options.ts';
 
 export interface InputFile extends FileInput {
   /** In bytes. */
@@ -43,11 +44,22 @@ export async function collectInputs(
 }
 
 async function standardInput(temporary: string[], signal: AbortSignal): Promise<InputFile> {
-  const directory = await mkdtemp(join(tmpdir(), 'tipline-'));
-  temporary.push(directory);
-  const kept = join(directory, 'stdin');
-  await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }), { signal });
-  return inputFile(kept, '-', (await stat(kept)).size, true);
+  try {
+    const directory = await mkdtemp(join(tmpdir(), 'tipline-'));
+    temporary.push(directory);
+    const kept = join(directory, 'stdin');
+    await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }), { signal });
+    return inputFile(kept, '-', (await stat(kept)).size, true);
+  } catch (error) {
+    const problem = fileProblem(error, tmpdir());
+    if (problem === undefined) throw error;
+    throw new Error(
+      `${problem} Standard input is copied there: set TMPDIR to a directory with space for it.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 async function inputsAt(path: string): Promise<InputFile[]> {

@@ -143,6 +143,19 @@ describe('tipline import, beside a running server on the embedded database', () 
     });
   });
 
+  it('names the directory in which it cannot copy standard input', async () => {
+    const directory = join(temporaryDirectory(), 'missing');
+    const exit = await run(['import', '-', '--source', 'Test'], {
+      env: { ...service.env, TMPDIR: directory },
+      input: csvOf('nowhere', 5),
+      cwd: temporaryDirectory(),
+    });
+    expect(exit).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(new RegExp(`^${directory} cannot be used: .* set TMPDIR `)),
+    });
+  });
+
   it('reads a directory recursively', async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, 'deeper'));
