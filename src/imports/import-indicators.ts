@@ -242,10 +242,12 @@ async function findStored(
   dryRunState: DryRun | null,
 ): Promise<{ existing: Set<string>; same: Set<string> }> {
   const { objectIds } = identified;
+  // The plan of another batch may end meanwhile, and change what is expected.
+  const { mostAreSame } = expected;
   // Where most statements of the last batch were the same, those that do not exist are found among the rest.
-  const first = expected.mostAreSame ? new Set(objectIds) : await findExisting(db, objectIds);
+  const first = mostAreSame ? new Set(objectIds) : await findExisting(db, objectIds);
   const same = await findRestated(db, source, identified, first, dryRunState);
-  const existing = expected.mostAreSame
+  const existing = mostAreSame
     ? new Set([
         ...same,
         ...(await findExisting(
