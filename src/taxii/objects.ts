@@ -69,7 +69,8 @@ export async function nextObjects(
   // The client may have objects of a history that is lost, and nobody can say which: it gets everything.
   const [after, start] = place?.isLost && !given ? [null, null] : [stated, place];
   const from = start && after !== null ? firstChangeAfter(rows.extentChange, after, start) : 0;
-  const base: Held['base'] = start && [start.revision, start.modified];
+  // Of a time before the first change, the client has nothing either.
+  const base: Held['base'] = start && start.modified > 0 ? [start.revision, start.modified] : null;
   const held = given ?? { base, since: await readRevision(db), history };
   const [isOf, ids] = [wants(rows.match), await indicatorIds(db, observables, rows)];
   const isWanted = (object: DatedObject) => object.date > (after ?? Number.NEGATIVE_INFINITY) && isOf(object);

@@ -109,7 +109,27 @@ async function placesOf(db: Db, match: Match, places: Places): Promise<Places | 
   );
 }
 
+/** Returns the objects of changes in the places, in order: of those that a client cannot have ends of, hidden ones are not read. */
 async function relationships(
+  db: Db,
+  rows: Rows,
+  wanted: Wanted,
+  among: readonly Pair[] | null,
+  onFound?: (id: string, pair: Pair) => void,
+): Promise<DatedObject[]> {
+  const { held, places, most } = wanted;
+  if (held === null) return objectsOfChanges(db, rows, wanted, among, onFound);
+  // A relationship that was hidden after a revision has a later number than the changes up to that revision.
+  const last = await findLastChange(db, Math.min(held.since, held.base?.[0] ?? held.since));
+  const before = { from: places.from, upTo: Math.min(places.upTo ?? last, last) };
+  const after = { from: Math.max(places.from, last + 1), upTo: places.upTo };
+  const first = await objectsOfChanges(db, rows, { ...wanted, places: before, held: null }, among, onFound);
+  if (first.length >= most) return first;
+  const rest = { ...wanted, places: after, most: most - first.length };
+  return [...first, ...(await objectsOfChanges(db, rows, rest, among, onFound))];
+}
+
+async function objectsOfChanges(
   db: Db,
   rows: Rows,
   wanted: Wanted,
@@ -118,23 +138,19 @@ async function relationships(
 ): Promise<DatedObject[]> {
   const { principal } = rows;
   const { held } = wanted;
-  // A relationship that was hidden after a revision has a later number than the changes up to that revision.
-  const isChanged = async ({ place }: PairChange, { since, base }: Held) =>
-    place > (await findLastChange(db, Math.min(since, base?.[0] ?? since)));
   const size = onFound ? MAX_CHUNK : Math.min(Math.max(wanted.most, MIN_CHUNK), MAX_CHUNK);
   const read = async (places: Places): Promise<Chunk> => {
     const changes = await findPairChanges(db, principal, among, places, held !== null, size);
     const last = changes.at(-1);
     if (!last) return NONE;
-    const mayEnd = held && (await isChanged(last, held)) ? held : null;
-    const ends = await findEnds(db, rows, changes, mayEnd);
-    const ended = mayEnd ? await endedLinks(db, rows, changes, mayEnd) : new Map<string, LinkState[]>();
+    const ends = await findEnds(db, rows, changes, held);
+    const ended = held ? await endedLinks(db, rows, changes, held) : new Map<string, LinkState[]>();
     const objects = changes.flatMap((change) => {
       const shown =
         change.place === change.visiblePlace ? currentObjects(change, ends) : new Map<string, StixObject>();
       const gone =
-        mayEnd && change.place === change.lastPlace
-          ? endedObjects(change, ends, ended.get(keyOf(change)) ?? [], mayEnd)
+        held && change.place === change.lastPlace
+          ? endedObjects(change, ends, ended.get(keyOf(change)) ?? [], held)
           : [];
       const all = [...dated(change.date, gone), ...dated(change.date + MAX_ENDS, [...shown.values()])];
       if (onFound) for (const { object } of all) onFound(object.id, pairOf(change));
