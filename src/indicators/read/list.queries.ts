@@ -21,6 +21,7 @@ import {
 } from './indicators.queries.ts';
 import { LazyRow } from './lazy-row.ts';
 import {
+  coveredByOrder,
   coveredBySegments,
   isCountedSubset,
   matchesInOrder,
@@ -359,10 +360,7 @@ function ctes(
   const { confidence } = filters;
   // Those of the value are read by its index, not all of the tag or all statements of the source.
   const isByConfidence =
-    isRare === true &&
-    confidence !== undefined &&
-    subsetOf(filters) !== undefined &&
-    coveredBySegments(filters);
+    isRare === true && confidence !== undefined && subsetOf(filters) !== undefined && coveredByOrder(filters);
   const matches = matching(db, principal, isByConfidence ? { confidence } : filters, visibility)
     .$if(isByConfidence, (query) =>
       query.where(sql<SqlBool>`${sql.join(matchesInOrder(principal, filters), sql` and `)}`),

@@ -22,6 +22,8 @@ export type Subset = keyof typeof COUNTED_SUBSETS;
 
 /** Indicators of a segment when it begins; with twice as many it is divided. */
 export const SEGMENT_SIZE = 8_000;
+/** With a smaller share of the rows, the matches of a subset are read by another index: a page in order would read too many other rows. */
+const SPARSE = 0.01;
 
 /** Returns the subset that the filters select; undefined: none. With a tag and a source it is that of the tag. */
 export function subsetOf({ tag, sourceId }: IndicatorFilters): { subset: Subset; key: string } | undefined {
@@ -35,8 +37,8 @@ export const SEGMENT_KEYS = {
   first_seen_segment: ['first_seen'],
 } as const;
 
-/** Returns whether the segments of the list count the matches of these filters, if the tag or source is one that they count. */
-export function coveredBySegments({
+/** Returns whether `matchesInOrder` has all of these filters, and at most one of them selects a subset. */
+export function coveredByOrder({
   type,
   types,
   severity,
@@ -47,11 +49,19 @@ export function coveredBySegments({
   sourceId,
   ...others
 }: IndicatorFilters): boolean {
-  if (tag !== undefined && sourceId !== undefined) return false;
+  return (
+    Object.values(others).every((value) => value === undefined) &&
+    (tag === undefined || sourceId === undefined)
+  );
+}
+
+/** Returns whether the segments of the list count the matches of these filters, if the tag or source is one that they count. */
+export function coveredBySegments(filters: IndicatorFilters): boolean {
+  const { type, types, severity, minConfidence, confidence } = filters;
   // They count the values of confidence by severity and by type, but not by both.
   const isByBoth = (type !== undefined || types !== undefined) && severity !== undefined;
   const isByConfidence = confidence !== undefined || Boolean(minConfidence);
-  return Object.values(others).every((value) => value === undefined) && !(isByBoth && isByConfidence);
+  return coveredByOrder(filters) && !(isByBoth && isByConfidence);
 }
 
 /** Returns whether the matches are counted in `counts_with_confidence`. */
@@ -101,7 +111,7 @@ const isCounted = ({ subset, key }: { subset: Subset; key: string }) =>
 interface SegmentBounds {
   /** The maximum number of rows that have changed since the segments were counted, and of those that have expired. */
   changes: number;
-  /** Fewer matches of a subset are not counted: a page would read too many rows outside it. */
+  /** As many matches of a subset are counted, however small their share of the rows is. */
   materialize: number;
 }
 
@@ -128,6 +138,7 @@ export function segmentCtes(
     where c.last_seen >= ${sql.ref(`${key}.last_seen`)}
       and (c.last_seen > ${sql.ref(`${key}.last_seen`)} or c.id < ${sql.ref(`${key}.id`)}))`;
   const total = since ? sql`(select total from counted_since)` : totalOf(principal, ofRows);
+  const least = sql`least(${materialize}::bigint, (select count(*) from segment) * ${sql.lit(SPARSE * SEGMENT_SIZE)})`;
   return [
     sql`usable as materialized (
       select ${isUsable(principal, filters, changes)} as usable)`,
@@ -141,7 +152,7 @@ export function segmentCtes(
       ) as counted_segment)`,
     ...(since ? [countedSince(principal, filters, correction)] : []),
     sql`counted as materialized (
-      select case when usable and total >= ${subsetOf(filters) ? materialize : 0} then total else ${sql.lit(NOT_COUNTED)} end::bigint as total
+      select case when usable and total >= ${subsetOf(filters) ? least : sql`0`} then total else ${sql.lit(NOT_COUNTED)} end::bigint as total
       from usable left join lateral (select ${total} as total) as of_all on usable)`,
     // Corrected, its place is not behind the page.
     sql`start as materialized (

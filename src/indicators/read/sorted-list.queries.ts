@@ -101,7 +101,7 @@ async function fromCountedPlace<More>(
   const { rows } = await placeByFirstSeen(principal, filters, page, isAscending, bounds).execute(db);
   const [place] = rows;
   if (!place) return undefined;
-  if (place.total < bounds.materialize) return readPage(db, of, more, bounds, undefined, 'sorted');
+  if (place.total < mostToSort(filters, bounds)) return readPage(db, of, more, bounds, undefined, 'sorted');
   const between = sql`indicator.first_seen <= ${place.newest}::timestamptz and indicator.first_seen > ${place.oldest}::timestamptz`;
   const matches = sql.join(
     [visible('indicator', principal), ...matchesInOrder(principal, filters), between],
@@ -137,6 +137,13 @@ async function readByFirstSeenSince<More>(
   const isSame = oldest !== undefined && oldest.first_seen >= new Date(since);
   return isSame ? { total, rows: rows.slice(0, wanted) } : readPage(db, of, more, bounds);
 }
+
+/**
+ * Returns with how many matches these are sorted as a whole, rather than read in the order of all indicators: for a source, all of its
+ * statements are read, and since a time, most other indicators are left out.
+ */
+const mostToSort = ({ sourceId, since }: IndicatorFilters, { materialize }: Bounds) =>
+  sourceId === undefined && since === undefined ? materialize : materialize * FROM_SEGMENTS;
 
 /** Returns whether segments count the matches; those in the order of the first sighting do not count `since`. */
 async function isCounted(db: Db, filters: IndicatorFilters): Promise<boolean> {
@@ -242,7 +249,7 @@ async function readOldest<More>(
   const read = (at: number) =>
     readPage(db, { principal, filters, page: { page: 1, pageSize: 1, before: at } }, time, bounds);
   const { total, rows: newest } = await read(0);
-  if (subsetOf(filters) && total < bounds.materialize)
+  if (subsetOf(filters) && total < mostToSort(filters, bounds))
     return readPage(db, of, more, bounds, undefined, 'sorted');
   const { rows: found } = total > before ? await read(total - 1 - before) : { rows: [] };
   const [oldest] = found;

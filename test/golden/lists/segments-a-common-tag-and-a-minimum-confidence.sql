@@ -9,7 +9,7 @@ with usable as materialized (
   ) as of_subset offset 0) as segment_count using ("last_seen", "id")
         where true
       ) as counted_segment), counted as materialized (
-      select case when usable and total >= $40 then total else -1 end::bigint as total
+      select case when usable and total >= least($40::bigint, (select count(*) from segment) * 80) then total else -1 end::bigint as total
       from usable left join lateral (select (select coalesce(sum(n), 0) from segment) + (select coalesce(sum(n), 0) from changed) as total) as of_all on usable), start as materialized (
       select last_seen, id, before + (
     select coalesce(sum(n), 0) from changed as c
