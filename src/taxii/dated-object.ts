@@ -34,7 +34,8 @@ export async function collect(
   read: (places: Places) => Promise<Chunk>,
 ): Promise<DatedObject[]> {
   const objects: DatedObject[] = [];
-  for (let from: number | null = places.from; from !== null && objects.length < most; ) {
+  const isIn = (place: number | null): place is number => place !== null && place <= (places.upTo ?? place);
+  for (let from: number | null = places.from; isIn(from) && objects.length < most; ) {
     const chunk: Chunk = await read({ ...places, from });
     objects.push(...chunk.objects.filter(isWanted));
     from = chunk.next;
