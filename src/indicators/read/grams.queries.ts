@@ -5,7 +5,7 @@ import { gramCount, listChanges, type Principal } from '../../db/visibility.ts';
 import { isGram } from '../../model/grams.ts';
 import { searchForms, searchText } from '../../model/text.ts';
 import type { IndicatorFilters } from './indicators.queries.ts';
-import { NOT_COUNTED } from './segments.queries.ts';
+import { NOT_COUNTED } from './segment-counts.queries.ts';
 
 /** Returns the text of one or two characters that `q` searches; undefined: it is longer, or searches several. */
 export function gramOf({ q }: IndicatorFilters): string | undefined {

@@ -20,16 +20,15 @@ import {
   sorted,
 } from './indicators.queries.ts';
 import { LazyRow } from './lazy-row.ts';
+import { matchesInOrder } from './list-order.queries.ts';
 import {
   coveredByOrder,
   coveredBySegments,
   isCountedSubset,
-  matchesInOrder,
   NOT_COUNTED,
-  pageOfSegments,
-  segmentCtes,
   subsetOf,
-} from './segments.queries.ts';
+} from './segment-counts.queries.ts';
+import { pageOfSegments, segmentCtes } from './segments.queries.ts';
 import { countMatches, isCountable } from './summaries.queries.ts';
 
 /**

@@ -10,16 +10,9 @@ import {
   sorted,
 } from './indicators.queries.ts';
 import { BOUNDS, type Bounds, type ListPage, type PageQuery, readPage, rowsOf } from './list.queries.ts';
-import {
-  countByValueOfSegments,
-  coveredBySegments,
-  firstMatches,
-  isCountedSubset,
-  matchesInOrder,
-  placeByFirstSeen,
-  SEGMENT_SIZE,
-  subsetOf,
-} from './segments.queries.ts';
+import { firstMatches, matchesInOrder } from './list-order.queries.ts';
+import { coveredBySegments, isCountedSubset, SEGMENT_SIZE, subsetOf } from './segment-counts.queries.ts';
+import { countByValueOfSegments, placeByFirstSeen } from './segments.queries.ts';
 import { countByValue, coveredBySummary, isCountable } from './summaries.queries.ts';
 
 /** The share of `Bounds.materialize` from which on the matches of one value are read from the segments that count their subset. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
-import { COUNTED_SUBSETS, SEGMENT_KEYS, type Subset } from '../read/segments.queries.ts';
+import { COUNTED_SUBSETS, SEGMENT_KEYS, type Subset } from '../read/segment-counts.queries.ts';
 
 /** One of the orders in which the indicators are divided into segments. */
 export interface Segments {

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { type Db, liftTimeLimit } from '../../db/database.ts';
 import { hasOneConnection } from '../../db/readers.ts';
 import type { Tables } from '../../db/tables.ts';
-import { SEGMENT_SIZE } from '../read/segments.queries.ts';
+import { SEGMENT_SIZE } from '../read/segment-counts.queries.ts';
 import { addToCounts, BY_FIRST_SEEN, BY_LAST_SEEN, changesBy, NEW_COUNTS } from './add-to-counts.queries.ts';
 import { beginFirstSeen, countSubsetsByFirstSeen, divideFirstSeen } from './count-first-seen.queries.ts';
 import { applyToGrams, countAllGrams, KEPT } from './count-grams.queries.ts';

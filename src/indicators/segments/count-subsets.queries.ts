@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
-import { COUNTED_SUBSETS, type Subset, statementChangesUpTo } from '../read/segments.queries.ts';
+import { COUNTED_SUBSETS, type Subset, statementChangesUpTo } from '../read/segment-counts.queries.ts';
 import { addToCounts, BY_FIRST_SEEN, BY_LAST_SEEN, type Segments } from './add-to-counts.queries.ts';
 
 /** A subset of fewer indicators than this is not counted: a list of it is read as a whole. */
