@@ -161,8 +161,17 @@ onEveryEngine((engine) => {
           ceiling: fc.constantFrom(...TLPS),
           later: fc.nat(120),
           isRare: fc.boolean(),
+          only: fc.constantFrom(undefined, undefined, 'by-others' as const),
         }),
-        async ({ filters: { source, ...wanted }, bounds: within, page: asked, ceiling, later, isRare }) => {
+        async ({
+          filters: { source, ...wanted },
+          bounds: within,
+          page: asked,
+          ceiling,
+          later,
+          isRare,
+          only,
+        }) => {
           const now = new Date(NOW.getTime() + later * 500);
           const sourceId = source === undefined ? undefined : sourceIds.get(source);
           const of = {
@@ -175,6 +184,8 @@ onEveryEngine((engine) => {
             { ...of, page: sort ? { ...plain, sort } : plain, isRare },
             sql<{ one: number }>`1 as one`,
             within,
+            undefined,
+            only,
           );
           const { by = 'lastSeen', ascending = false } = sort ?? {};
           const all = await naive(of.filters, ceiling, now, by, ascending);

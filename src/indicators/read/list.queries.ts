@@ -40,6 +40,7 @@ import { countMatches, isCountable } from './summaries.queries.ts';
  * - `gram` scans the newest indicators until the page is full, for a `q` of one or two characters that many contain; their number was
  *   counted before.
  * - `materialize` materializes all matches by another index, as long as they are few.
+ * - `by-others` materializes and sorts all matches, which are found by the filters other than the tag and the source.
  * - `scan-first` scans the first indicators in the order of the page until it is full, for filters with many matches.
  * - `sorted` materializes and sorts all matches, however many.
  */
@@ -49,6 +50,7 @@ export type Strategy =
   | 'gram'
   | 'index-order'
   | 'materialize'
+  | 'by-others'
   | 'scan-first'
   | 'sorted';
 
@@ -360,9 +362,14 @@ function ctes(
   // Those of the value are read by its index, not all of the tag or all statements of the source.
   const isByConfidence =
     isRare === true && confidence !== undefined && subsetOf(filters) !== undefined && coveredByOrder(filters);
-  const matches = matching(db, principal, isByConfidence ? { confidence } : filters, visibility)
-    .$if(isByConfidence, (query) =>
-      query.where(sql<SqlBool>`${sql.join(matchesInOrder(principal, filters), sql` and `)}`),
+  const { tag, sourceId, ...others } = filters;
+  const isByOthers = strategy === 'by-others';
+  const indexed = isByConfidence ? { confidence } : isByOthers ? others : filters;
+  // Those that the index does not serve.
+  const tested = isByConfidence ? filters : isByOthers ? { tag, sourceId } : {};
+  const matches = matching(db, principal, indexed, visibility)
+    .$if(isByConfidence || isByOthers, (query) =>
+      query.where(sql<SqlBool>`${sql.join([sql`true`, ...matchesInOrder(principal, tested)], sql` and `)}`),
     )
     .select(['indicator.id', 'indicator.last_seen'])
     // Without these columns an index-only scan is possible.
@@ -405,6 +412,7 @@ function ctes(
         counted,
         sql`near as not materialized (${nearest({ principal, filters, page, visibility }, bounds)})`,
       ];
+    case 'by-others':
     case 'sorted':
       return [sql`matched as materialized (${matches})`, counted];
   }

@@ -21,6 +21,8 @@ const FROM_SEGMENTS = 0.1;
 const ENTRIES_A_ROW = 15;
 /** A value of fewer matches than this share is rare: finding a row by its id takes as long as reading some from the table in their order. */
 const RARE = 0.15;
+/** A statement of a source and its indicator take as long to be read as so many indicators that are tested for one. */
+const INDICATORS_A_STATEMENT = 3;
 /** With more parts than this, the few matches of a source are read as a whole: its statements may be read for each part. */
 const MAX_PARTS = 3;
 
@@ -128,7 +130,20 @@ async function readByFirstSeenSince<More>(
   const wanted = Math.min(page.pageSize, total - rowsBefore(page));
   const oldest = isAscending ? rows[0] : rows[wanted - 1];
   const isSame = oldest !== undefined && oldest.first_seen >= new Date(since);
-  return isSame ? { total, rows: rows.slice(0, wanted) } : readPage(db, of, more, bounds);
+  if (isSame) return { total, rows: rows.slice(0, wanted) };
+  const isByOthers = await isSoonerByOthers(db, of, bounds);
+  return readPage(db, of, more, bounds, undefined, isByOthers ? 'by-others' : undefined);
+}
+
+/** Returns whether the matches are found sooner by the filters other than the tag and the source than by these. */
+async function isSoonerByOthers(db: Db, { principal, filters }: PageQuery, bounds: Bounds): Promise<boolean> {
+  const { tag, sourceId, ...others } = filters;
+  if (subsetOf(filters) === undefined) return false;
+  const page = { page: 1, pageSize: 1 };
+  const count = async (each: IndicatorFilters) =>
+    (await readPage(db, { principal, filters: each, page }, sql`1`, bounds)).total;
+  const ofSubset = await count({ tag, sourceId });
+  return (await count(others)) < (sourceId === undefined ? ofSubset : ofSubset * INDICATORS_A_STATEMENT);
 }
 
 /**
