@@ -7,7 +7,9 @@ import { findCurrent, findExpiries, MAX_ROWS, START } from './history.queries.ts
 import { type Step, toChange } from './indicator-changes.ts';
 import {
   type Difference,
+  type Differences,
   findDifferences,
+  findEdge,
   findFirstAfter,
   findMoves,
   type LimitedRows,
@@ -37,6 +39,7 @@ export async function nextLimitedChanges(
   const here: Point = { ...latest, at: now.getTime() };
   const rows = { filters, limit: collection.limit, ceiling };
   const found =
+    (await differencesFromNothing(db, rows, cursor, now, limit)) ??
     (await differencesFromMoves(db, rows, cursor, now, limit)) ??
     (await findDifferences(db, rows, cursor, here, limit + 1));
   if (found.reached.length > MAX_ROWS)
@@ -56,6 +59,19 @@ export async function nextLimitedChanges(
   };
 }
 
+/** Returns the first differences from a client that has nothing yet; null: it has something. */
+async function differencesFromNothing(
+  db: Db,
+  rows: LimitedRows,
+  { synced, pass }: FeedCursor,
+  now: Date,
+  limit: number,
+): Promise<Differences | null> {
+  if (pass || synced.revision > 0) return null;
+  const edge = await findEdge(db, rows, now);
+  return { reached: [], next: await findFirstAfter(db, rows, edge, START.id, now, limit + 1), edge };
+}
+
 /**
  * Returns the differences like `findDifferences`, without comparing all first rows.
  * @returns null: they do not follow from the rows that have changed
@@ -66,9 +82,9 @@ async function differencesFromMoves(
   { synced, pass, filters, edge }: FeedCursor,
   now: Date,
   limit: number,
-): Promise<{ reached: Difference[]; next: Difference[]; edge: Edge | null } | null> {
+): Promise<Differences | null> {
   // Links have revisions of their own.
-  if (filters.actorId || filters.campaignId || synced.revision === 0) return null;
+  if (filters.actorId || filters.campaignId) return null;
   // Beyond the id that a pass has reached, the client has the rows of its base: none, if that is the beginning.
   if (pass && pass.base.revision > 0) return null;
   const moves = await findMoves(db, rows, synced, edge ?? null, now);

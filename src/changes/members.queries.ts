@@ -29,6 +29,16 @@ export interface Difference {
   held: HeldRow | null;
 }
 
+/** Those that a page gives, by id. */
+export interface Differences {
+  /** All of rows that the pass has reached. */
+  reached: Difference[];
+  /** The next ones after them. */
+  next: Difference[];
+  /** The edge of the first rows now; null: not known. */
+  edge: Edge | null;
+}
+
 /** Returns the conditions of the feed's filters and of visibility at an instant. */
 function conditionsAt(
   { filters, ceiling }: LimitedRows,
@@ -71,7 +81,7 @@ const statesAt = (revision: number) => sql`(
 /**
  * Returns the differences between the first rows now and those that a client has, by id: all of those that a pass has reached, and
  * the next ones after them.
- * @param synced the point at which the client has the rows that the pass has reached
+ * @param synced the point at which the client has the rows that the pass has reached: not the beginning
  * @param pass null: it has all rows at `synced`
  * @param most how many differences after those that the pass has reached
  * @returns also the edge of the first rows now
@@ -82,20 +92,19 @@ export async function findDifferences(
   { synced, pass }: { synced: Point; pass: Pass | null },
   here: Point,
   most: number,
-): Promise<{ reached: Difference[]; next: Difference[]; edge: Edge | null }> {
+): Promise<Differences> {
   const base = pass?.base ?? synced;
   const reachedId = pass && sql`${pass.reached.id}::uuid`;
   const isReached = reachedId ? sql<SqlBool>`id <= ${reachedId}` : sql<SqlBool>`false`;
   const heldAt = (point: Point, condition: RawBuilder<SqlBool>) => sql`
     select id, type, value, ${point.revision}::bigint as known from (${membersAt(rows, point)}) as member where ${condition}`;
-  // A client that has nothing yet has no members at its base.
+  // A client that had nothing before the pass has no members at its base.
   const parts = [
     ...(base.revision > 0 ? [heldAt(base, sql<SqlBool>`not ${isReached}`)] : []),
     ...(pass ? [heldAt(synced, isReached)] : []),
   ];
-  const none = sql`select null::uuid as id, null::indicator_type as type, null::text as value, 0::bigint as known where false`;
   const { rows: found } = await sql<HeldRow & Found>`
-    with held as materialized (${parts.length > 0 ? sql.join(parts, sql` union all `) : none}),
+    with held as materialized (${sql.join(parts, sql` union all `)}),
       member as materialized (${membersAt(rows, here)}),
       difference as materialized (
         select coalesce(member.id, held.id) as id, held.type, held.value, member.id is not null as "isMember",
@@ -217,6 +226,20 @@ async function findMovedRows(
   return found;
 }
 
+/** Returns the edge of the first rows now. */
+export async function findEdge(db: Db, rows: LimitedRows, now: Date): Promise<Edge> {
+  const { order, count } = rows.limit;
+  const matches = sql`from indicator where ${sql.join(conditionsAt(rows, now), sql` and `)}`;
+  const { rows: last } = await sql<LastRow>`
+    select id, confidence, last_seen::text as "lastSeen" ${matches} order by ${sortedBy(order)} limit 1 offset ${count - 1}
+  `.execute(db);
+  if (last[0]) return last[0];
+  const { rows: counts } = await sql<{ count: number }>`
+    select count(*)::integer as count ${matches}
+  `.execute(db);
+  return counts[0]?.count ?? 0;
+}
+
 /** Returns the first rows now that follow an id, by id, as differences from a client that has none of them. */
 export async function findFirstAfter(
   db: Db,
@@ -247,13 +270,26 @@ async function findBeside(
 ): Promise<BesideRow[]> {
   const { order } = rows.limit;
   const isFirst = notAfter(order, edge);
-  const conditions = [isBefore ? isFirst : sql<SqlBool>`not ${isFirst}`, ...conditionsAt(rows, now)];
+  const conditions = [
+    // Implied by the next one: the index is read from the edge on.
+    beginningAt(order, edge, isBefore),
+    isBefore ? isFirst : sql<SqlBool>`not ${isFirst}`,
+    ...conditionsAt(rows, now),
+  ];
   const { rows: found } = await sql<BesideRow>`
     select id, type, value, confidence, last_seen::text as "lastSeen" from indicator
     where ${sql.join(conditions, sql` and `)}
     order by ${isBefore ? sortedBackwards(order) : sortedBy(order)} limit ${count}
   `.execute(db);
   return found;
+}
+
+/** Returns the condition on the first column of the order that the edge and the rows before it meet, or the edge and those after it. */
+function beginningAt(order: LimitOrder, { confidence, lastSeen }: LastRow, isBefore: boolean) {
+  const comparison = isBefore ? sql`>=` : sql`<=`;
+  return order === 'newest'
+    ? sql<SqlBool>`indicator.last_seen ${comparison} ${lastSeen}::timestamptz`
+    : sql<SqlBool>`indicator.confidence ${comparison} ${confidence}`;
 }
 
 /** Returns the reverse of `sortedBy`. */
