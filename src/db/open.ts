@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Kysely, type LogEvent, sql } from 'kysely';
 import { systemReason } from '../model/system-error.ts';
 import type { Database, Db } from './database.ts';
@@ -38,6 +39,9 @@ const IDLE_MS = { usual: 30_000, ending: 2_000 };
 const MAX_CONNECTIONS = 20;
 /** Connections that a server process opens to the primary at most. */
 export const CONNECTIONS_A_SERVER = MAX_CONNECTIONS + 1;
+
+/** How long a process that closes the store waits for replicas. */
+const REPLICA_END_MS = 2_000;
 
 /** For a database whose disk this process does not check. */
 const NO_DISK = { diskProblem: async () => null, requireSpace: () => {} };
@@ -161,8 +165,9 @@ function openReplica(url: string, onError: DatabaseOptions['onIdleError']) {
     revisions,
     async close() {
       revisions.stop();
-      await reader.close();
-      await db.destroy();
+      // A server whose processes are stopped acknowledges no end of a connection; the primary has served the reads in progress on it.
+      const closed = Promise.all([reader.close(), db.destroy()]);
+      await Promise.race([closed, delay(REPLICA_END_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -122,6 +122,28 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     await untilReplicaIsRead();
   });
 
+  it('reads from the primary while the processes of the replica are stopped, and closes', async () => {
+    const before = await readersOnReplica();
+    const other = await node([replica.url]);
+    await until('the node reads from the replica', async () => {
+      await other.get(anotherList());
+      return (await readersOnReplica()) > before;
+    });
+    const { rows } = await onReplica.query<{ pid: number }>('select pid from pg_stat_activity');
+    const pids = [replica.process.pid as number, ...rows.map(({ pid }) => pid)];
+    const start = performance.now();
+    try {
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      const responses = await Promise.all(Array.from({ length: 4 }, () => other.get(anotherList())));
+      expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+      await other.close();
+    } finally {
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+    }
+    // Statements on the replica would wait for their time limit of 35 seconds.
+    expect(performance.now() - start).toBeLessThan(25_000);
+  });
+
   it('starts without it', async () => {
     const alone = await node(['postgres://tipline@127.0.0.1:1/postgres']);
     expect((await alone.get(LIST)).statusCode).toBe(200);

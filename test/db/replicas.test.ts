@@ -1,6 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Db, Read, ReadStats } from '../../src/db/database.ts';
 import { createReadRouter, type Replica } from '../../src/db/postgres/replicas.ts';
+import type { RevisionsOf } from '../../src/db/revision/watch.ts';
 
 const named = (name: string) => ({ name }) as unknown as Db;
 const nameOf = async (db: Db) => (db as unknown as { name: string }).name;
@@ -14,18 +15,15 @@ describe('reads', () => {
   /** What each replica last said of itself, and whether it has said it just now. */
   let reports: { revision: number | null; isRecent: boolean; follows?: string | null }[];
 
+  /** Returns another object with each report. */
+  let lastReportOf: (i: number) => RevisionsOf;
+
   const replica = (i: number): Replica => ({
     db: named(`replica ${i}`),
     revisions: {
       lastKnown: () => reports[i]?.revision ?? null,
       isFresh: () => reports[i]?.isRecent ?? false,
-      lastReport: () => ({
-        access: 0,
-        server: `run of ${i}`,
-        follows: 'run 1',
-        ...reports[i],
-        revision: 0,
-      }),
+      lastReport: () => lastReportOf(i),
     },
   });
   const many = async (work = nameOf) => {
@@ -40,6 +38,13 @@ describe('reads', () => {
       { revision: 7, isRecent: true },
       { revision: 8, isRecent: true },
     ];
+    lastReportOf = (i) => ({
+      access: 0,
+      server: `run of ${i}`,
+      follows: 'run 1',
+      ...reports[i],
+      revision: 0,
+    });
     const ofPrimary = {
       isFresh: (_: string, revision: number) => revision >= holding,
       lastReport: () => ({ revision: 7, access: 0, server: 'run 1', follows: 'run 1' }),
@@ -86,6 +91,34 @@ describe('reads', () => {
     expect(await many()).toEqual(['replica 1']);
     now += 1_000;
     expect(await many()).toEqual(['replica 0', 'replica 1']);
+  });
+
+  describe('on a replica that does not answer', () => {
+    beforeEach(() => void vi.useFakeTimers());
+    afterEach(() => void vi.useRealTimers());
+
+    /** The primary answers at once, a replica after some seconds. */
+    const slow = (db: Db) =>
+      new Promise<string>((done) => {
+        const { name } = db as unknown as { name: string };
+        setTimeout(done, name === 'primary' ? 0 : 30_000, name);
+      });
+
+    it('are repeated on the primary once it reports no revision either', async () => {
+      const report = { revision: 7, access: 0, follows: 'run 1' };
+      lastReportOf = () => report;
+      const result = read(slow);
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(stats()).toMatchObject({ primary: 1, failed: 1, usable: 1 });
+      await expect(result).resolves.toBe('primary');
+    });
+
+    it('wait for it while it reports revisions', async () => {
+      const result = read(slow);
+      await vi.advanceTimersByTimeAsync(30_000);
+      await expect(result).resolves.toBe('replica 0');
+      expect(vi.getTimerCount()).toBe(0);
+    });
   });
 
   it('that time out are not repeated', async () => {

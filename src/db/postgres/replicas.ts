@@ -10,6 +10,8 @@ export interface Replica {
 
 /** A replica that has failed is not used for so long. */
 const COOLDOWN_MS = 1_000;
+/** A replica that has reported no revision for so long while it was read counts as failed. */
+const SILENCE_MS = 1_000;
 /** PostgreSQL's query_canceled: the statement took too long, and would do so on the primary, too. */
 const CANCELED = '57014';
 
@@ -56,7 +58,7 @@ export function createReadRouter(
       const chosen = fresh[turn++ % fresh.length];
       if (!chosen) return readPrimary(work);
       try {
-        const result = await work(chosen.db, true);
+        const result = await unlessSilent(chosen, work(chosen.db, true));
         counts.replica++;
         return result;
       } catch (error) {
@@ -67,4 +69,28 @@ export function createReadRouter(
       }
     },
   };
+}
+
+/**
+ * Returns the result of a read on a replica. A process that is stopped, or a machine that is paused, keeps its connections, and a
+ * statement on them would wait for its time limit.
+ * @throws when the replica reports no revision meanwhile
+ */
+async function unlessSilent<T>({ revisions }: Replica, result: Promise<T>): Promise<T> {
+  let last = revisions.lastReport();
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      const report = revisions.lastReport();
+      if (report === last) reject(new Error('the replica reports no revision'));
+      last = report;
+      // Polling stops without demand.
+      revisions.lastKnown('revision');
+    }, SILENCE_MS);
+  });
+  try {
+    return await Promise.race([result, silence]);
+  } finally {
+    clearInterval(timer);
+  }
 }
