@@ -101,11 +101,21 @@ export async function openTls(
   let ticketKey: Buffer | undefined;
   const servers: Server[] = [];
   const options = () => ({ ...PROTOCOL, ...used.context, ...(ticketKey && { ticketKeys: ticketKey }) });
+  /** The certificate and the problem of its dates that were logged last; the next check is soon. */
+  let warned: [X509Certificate, string] | undefined;
   const warnOfDates = () => {
     const { certificate } = used;
     const details = { file: files.certificate, from: validFrom(certificate), until: validUntil(certificate) };
-    if (clock() > details.until) log.warn(details, 'the TLS certificate has expired');
-    if (clock() < details.from) log.warn(details, 'the TLS certificate is not valid yet');
+    const now = clock();
+    const dated =
+      now > details.until
+        ? 'the TLS certificate has expired'
+        : now < details.from
+          ? 'the TLS certificate is not valid yet'
+          : null;
+    if (dated === null || (warned?.[0] === certificate && warned[1] === dated)) return;
+    warned = [certificate, dated];
+    log.warn(details, dated);
   };
   const reload = async () => {
     try {
@@ -117,7 +127,6 @@ export async function openTls(
           { file: files.certificate, until: validUntil(used.certificate) },
           'TLS certificate reloaded',
         );
-        warnOfDates();
       }
       problem = null;
     } catch (error) {
@@ -126,6 +135,8 @@ export async function openTls(
         log.error({ reason: message }, 'TLS certificate not reloaded: the previous one stays in use');
       problem = message;
     }
+    // A certificate whose renewal fails expires while it is in use.
+    warnOfDates();
   };
   ticketKeys((key) => {
     ticketKey = key;

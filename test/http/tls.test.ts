@@ -265,6 +265,17 @@ describe('a certificate whose time', () => {
     );
     expect(tls.expiresAt()).toEqual(new Date('2026-03-01T00:00:00Z'));
   });
+
+  it('ends while it is in use is warned of once', async () => {
+    const now = new Date('2026-02-28T23:59:59Z');
+    const { tls, lines } = await open(writeIdentity(dated), { now });
+    await tls.reload();
+    expect(lines).toEqual([]);
+    now.setTime(Date.parse('2026-03-01T00:00:01Z'));
+    await tls.reload();
+    await tls.reload();
+    expect(lines).toMatchObject([{ level: 'warn', message: 'the TLS certificate has expired' }]);
+  });
 });
 
 describe('files that cannot be used', () => {
