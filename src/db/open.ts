@@ -23,7 +23,14 @@ import type { OwnEngine, Use } from './embedded/thread-connection.ts';
 import { connectThread, DAMAGED } from './embedded/thread-connection.ts';
 import { applyPolicy, lastMigration, migrationNames, type SchemaPolicy } from './migrate.ts';
 import { emptyPendingLists } from './pending-lists.ts';
-import { openPool, postgresDialect, postgresDisk, revisionReader, statsOf } from './postgres/postgres.ts';
+import {
+  openPool,
+  postgresDialect,
+  postgresDisk,
+  replicaDialect,
+  revisionReader,
+  statsOf,
+} from './postgres/postgres.ts';
 import { createReadRouter } from './postgres/replicas.ts';
 import { READ_REVISIONS } from './revision/revision.ts';
 import { type Revisions, watchRevisions } from './revision/watch.ts';
@@ -158,7 +165,10 @@ function openReplica(url: string, onError: DatabaseOptions['onIdleError']) {
   const reader = revisionReader(url);
   const revisions = watchRevisions({ readRevisions: reader.ask });
   const db: Db = new Kysely({
-    dialect: postgresDialect({ url, maxConnections: MAX_CONNECTIONS, onIdleError }),
+    dialect: replicaDialect(
+      { url, maxConnections: MAX_CONNECTIONS, onIdleError },
+      () => revisions.lastReport()?.server,
+    ),
   });
   return {
     db,

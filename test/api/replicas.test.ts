@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -142,6 +144,36 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     }
     // Statements on the replica would wait for their time limit of 35 seconds.
     expect(performance.now() - start).toBeLessThan(25_000);
+  });
+
+  it('never reads from another replica behind the same address, which lags', async () => {
+    const lagging = (await startReplica(primary.url, join(directory, 'lagging'))) as ServerProcess;
+    const onLagging = new pg.Client(lagging.url);
+    await onLagging.connect();
+    let turn = 0;
+    const balancer = createServer((socket) => {
+      // The first connection reads the revision.
+      const server = connect(Number(new URL((turn++ % 2 ? lagging : replica).url).port), '127.0.0.1');
+      socket.pipe(server).pipe(socket);
+      socket.on('error', () => server.destroy());
+      server.on('error', () => socket.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(balancer, 'listening');
+    const address = `postgres://tipline@127.0.0.1:${(balancer.address() as AddressInfo).port}/postgres`;
+    const before = await total(anotherList());
+    await onLagging.query('select pg_wal_replay_pause()');
+    await writer.load([record('unknown-to-the-other')]);
+    const other = await node([address]);
+    const used = await readersOnReplica();
+    await until('the node reads from the replica', async () => {
+      const responses = await Promise.all(Array.from({ length: 8 }, () => other.get(anotherList())));
+      expect(responses.map((response) => response.json().total)).toEqual(Array(8).fill(before + 1));
+      return (await readersOnReplica()) > used;
+    });
+    await other.close();
+    balancer.close();
+    await onLagging.end();
+    await stop(lagging.process, 'SIGINT');
   });
 
   it('starts without it', async () => {

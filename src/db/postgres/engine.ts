@@ -6,11 +6,19 @@ import { type Engine, type Lease, NO_TIME_LIMIT, type Preparation, RawRow } from
 /** The commands whose row count is the number of rows that they changed. */
 const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
-export function postgresEngine(pool: pg.Pool): Engine {
+/** @param requireUsable throws for a connection that must not be used; it is closed then. Absent: all may be */
+export function postgresEngine(
+  pool: pg.Pool,
+  requireUsable?: (client: pg.PoolClient) => Promise<void>,
+): Engine {
   const statements = new WeakMap<pg.PoolClient, PreparedStatements>();
   return {
     async acquire() {
       const client = await pool.connect();
+      await requireUsable?.(client).catch((error: unknown) => {
+        client.release(true);
+        throw error;
+      });
       const own = statements.get(client) ?? preparedStatements(client);
       statements.set(client, own);
       return leaseOf(client, own);

@@ -4,7 +4,7 @@ import type { ConnectionStats, Db } from '../database.ts';
 import { engineDialect } from '../dialect.ts';
 import { isDiskFull } from '../embedded/disk-guard.ts';
 import { REVISION_READER_NAME } from '../readers.ts';
-import { READ_REVISIONS_OF_SERVER, WRITE_PRIMARY_RUN } from '../revision/revision.ts';
+import { READ_REVISIONS_OF_SERVER, READ_SERVER, WRITE_PRIMARY_RUN } from '../revision/revision.ts';
 import type { RevisionsOf } from '../revision/watch.ts';
 import { postgresEngine } from './engine.ts';
 import { parseTimestamp } from './text-formats.ts';
@@ -87,6 +87,22 @@ export function openPool(options: PostgresOptions): pg.Pool {
 
 export function postgresDialect(options: PostgresOptions, pool = openPool(options)): Dialect {
   return engineDialect(postgresEngine(pool), options.onCommit);
+}
+
+/**
+ * Returns the dialect of a replica. Its address may lead to several servers (a balancer, a name with several addresses, one that moves), of
+ * which another may lag: only connections to the server that reports the revisions are used.
+ * @param reportedBy the identity of that server
+ */
+export function replicaDialect(options: PostgresOptions, reportedBy: () => string | undefined): Dialect {
+  const servers = new WeakMap<pg.PoolClient, string | undefined>();
+  const engine = postgresEngine(openPool(options), async (client) => {
+    const server =
+      servers.get(client) ?? (await client.query<{ server: string }>(READ_SERVER)).rows[0]?.server;
+    servers.set(client, server);
+    if (server !== reportedBy()) throw new Error('the address of the replica leads to another server');
+  });
+  return engineDialect(engine);
 }
 
 export function statsOf({ totalCount, idleCount, waitingCount }: pg.Pool): ConnectionStats {

@@ -84,6 +84,9 @@ export const READ_REVISIONS_OF_SERVER = `select asked.*, ${RUN} as server,
     (select value from meta where name = '${PRIMARY_RUN}') as follows, pg_is_in_recovery() as standby
   from (${READ_REVISIONS}) as asked`;
 
+/** Reads the same identity of the server alone. */
+export const READ_SERVER = `select ${RUN} as server`;
+
 /**
  * Records the run of this server as the primary's in the database, from where it reaches the replicas that
  * follow it.
