@@ -71,7 +71,10 @@ function asApiError(error: Error & { statusCode?: number }): ApiError {
 /** Returns the error for one of Fastify's about the body of a request; null: it is another. */
 function bodyError(error: Error & { statusCode?: number; code?: unknown }, request: FastifyRequest) {
   if (error instanceof ApiError) return null;
-  if (error.statusCode === 413) return new ApiError('content_too_large');
+  if (error.statusCode === 413) {
+    const message = `The body of the request is larger than ${request.routeOptions.bodyLimit} bytes.`;
+    return new ApiError('content_too_large', message);
+  }
   const { content = {} } = (request.routeOptions.schema?.body ?? {}) as { content?: object };
   const allowed = Object.keys(content).join(' or ') || undefined;
   if (error.statusCode === 415)
@@ -81,6 +84,8 @@ function bodyError(error: Error & { statusCode?: number; code?: unknown }, reque
     );
   if (error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
     return new ApiError('bad_request', `The header content-type is missing; allowed: ${allowed}.`);
+  if (error.code === 'FST_ERR_CTP_EMPTY_JSON_BODY' || error.code === 'FST_ERR_CTP_INVALID_JSON_BODY')
+    return new ApiError('bad_request', 'The body of the request is not valid JSON.');
   return null;
 }
 

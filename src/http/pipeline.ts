@@ -81,5 +81,7 @@ const ACCEPTS_ANY = new Set<string | undefined>([undefined, '*/*']);
 function requireAcceptable(request: FastifyRequest, config: FastifyContextConfig): void {
   if (ACCEPTS_ANY.has(request.headers.accept)) return;
   const { mediaTypes = ['application/json'], ignoresAccept } = config;
-  if (!ignoresAccept?.(request) && !acceptedType(request, mediaTypes)) throw new ApiError('not_acceptable');
+  if (ignoresAccept?.(request) || acceptedType(request, mediaTypes)) return;
+  const message = `The header accept allows no media type of the response. Available: ${mediaTypes.join(', ')}.`;
+  throw new ApiError('not_acceptable', message);
 }

@@ -78,14 +78,17 @@ export function lengthProblem({
   headers,
 }: Pick<FastifyRequest, 'url' | 'headers'>): ApiError | undefined {
   const isLookup = url.startsWith(`${API}/lookup?`);
-  if (url.length > (isLookup ? MAX_LOOKUP_URL : MAX_URL)) return new ApiError('uri_too_long');
+  const maxUrl = isLookup ? MAX_LOOKUP_URL : MAX_URL;
+  if (url.length > maxUrl)
+    return new ApiError('uri_too_long', `The URL of the request has more than ${maxUrl} characters.`);
   if ((headers.accept?.length ?? 0) <= MAX_ACCEPT) return undefined;
   return new ApiError('headers_too_large', `The header accept has more than ${MAX_ACCEPT} characters.`);
 }
 
 /** Rejects invalid headers. RFC 9112 §3.2: the response to HTTP/1.1 without Host, or with several, is 400. */
 export function refuseBadHeaders(request: IncomingMessage): void {
-  if (request.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('bad_request');
+  if (request.httpVersion === '1.1' && request.headers.host === undefined)
+    throw new ApiError('bad_request', 'The header host is missing; HTTP/1.1 requires it.');
   for (const name of ['host', 'authorization', 'x-api-key'])
     if (isRepeated(request, name))
       throw new ApiError('bad_request', `The header ${name} must not be repeated.`);

@@ -123,6 +123,20 @@ onEveryEngine((engine) => {
       expect((await tipline.get(`/api/health?${'a'.repeat(20_000)}`, { key: null })).statusCode).toBe(414);
     });
 
+    it('names in an error what is allowed: the media types, and the length of a URL', async () => {
+      const errorOf = async (url: string, headers: Record<string, string> = {}) =>
+        (await tipline.get(url, { headers })).json().error;
+      expect(await errorOf('/api/v1/indicators', { accept: 'text/csv' })).toBe(
+        'The header accept allows no media type of the response. Available: application/json.',
+      );
+      expect(await errorOf(`/api/v1/indicators?q=${'a'.repeat(20_000)}`)).toBe(
+        'The URL of the request has more than 8192 characters.',
+      );
+      expect(await errorOf(`/api/v1/lookup?value=${'a'.repeat(40_000)}`)).toBe(
+        'The URL of the request has more than 32768 characters.',
+      );
+    });
+
     it('assigns each request a unique X-Request-Id', async () => {
       const [a, b] = [await tipline.get('/api/health'), await tipline.get('/api/health')];
       expect(a.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);

@@ -310,9 +310,14 @@ onEveryEngine((engine) => {
       ['text/plain', ' \n\n', 400, 'The body has no values.'],
       ['application/json', '{"values":[]}', 400, 'values: must not have fewer than 1 items.'],
       ['application/json', '{"values":["a.com"],"type":"x"}', 400, 'type: there is no such field.'],
-      ['application/json', '{"values":["a', 400, 'The request could not be understood.'],
+      ['application/json', '{"values":["a', 400, 'The body of the request is not valid JSON.'],
       ['application/xml', '<a/>', 415, 'The media type of the body must be application/json or text/plain.'],
-      ['text/plain', 'a'.repeat(2 * 1024 * 1024 + 1), 413, 'The body of the request is too large.'],
+      [
+        'text/plain',
+        'a'.repeat(2 * 1024 * 1024 + 1),
+        413,
+        'The body of the request is larger than 2097152 bytes.',
+      ],
     ])('rejects a body of %s: %.40j', async (type, payload, status, message) => {
       const answer = await query(payload, type);
       expect([answer.statusCode, answer.json().error]).toEqual([status, message]);
