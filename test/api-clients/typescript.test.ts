@@ -410,6 +410,12 @@ describe('looking up values', () => {
     expect(sent[0]?.url.search).toBe('?minConfidence=5');
   });
 
+  it('rejects one string, whose characters would be looked up', async () => {
+    const { client, sent } = clientOf(found);
+    await expect(lookUp(client, '192.0.2.1')).rejects.toThrow(/^values must be an array of strings/);
+    expect(sent).toEqual([]);
+  });
+
   it('sends no more bytes than a body may have', async () => {
     const { client, sent } = clientOf(found);
     const values = many(3_000, '€"'.repeat(500));

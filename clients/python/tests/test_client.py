@@ -1,6 +1,7 @@
 """Waiting, repeating, errors, downloads and batches, against a server with scripted responses."""
 
 import contextlib
+import datetime
 import gzip
 import http.server
 import io
@@ -103,6 +104,12 @@ class Requests(ScriptedTest):
         for call in (client.list_indicators, lambda types: client.export_indicators("txt", types=types)):
             with self.assertRaisesRegex(ValueError, "^types must not be an empty list. Without a filter, leave it out.$"):
                 call(types=[])
+        self.assertEqual(self.sent, [])
+
+    def test_are_not_sent_with_a_parameter_of_another_kind(self):
+        client = self.client([LIST])
+        with self.assertRaisesRegex(TypeError, "^since must be a string, .* not datetime.$"):
+            client.list_indicators(since=datetime.datetime(2024, 1, 1))
         self.assertEqual(self.sent, [])
 
     def test_have_numbers_with_fractions(self):
@@ -329,6 +336,11 @@ class LookUps(ScriptedTest):
         self.assertEqual(self.asked(self.client(found), values), values)
         self.assertEqual([len(json.loads(sent.body)["values"]) for sent in self.sent], [10_000, 10_000, 1])
         self.assertEqual(self.sent[0].query, {"minConfidence": ["5"]})
+
+    def test_reject_one_string_whose_characters_would_be_looked_up(self):
+        with self.assertRaisesRegex(TypeError, "^values must be a list of strings, not one string"):
+            self.asked(self.client(found), "192.0.2.1")
+        self.assertEqual(self.sent, [])
 
     def test_send_no_more_bytes_than_a_body_may_have(self):
         values = ['€"' * 500 + str(number) for number in range(3_000)]

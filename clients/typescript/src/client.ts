@@ -36,6 +36,9 @@ export class Tipline extends Operations {
     query: Omit<LookUpValuesQuery, 'value'> & { batchSize?: number } = {},
     options: Pick<CallOptions, 'signal'> = {},
   ): AsyncGenerator<LookupResult, void, undefined> {
+    // A string is an iterable of its characters, each of which would be looked up.
+    if (typeof values === 'string')
+      throw new TypeError('values must be an array of strings, not one string: lookUp([value]).');
     const { batchSize = BULK_VALUES, ...filters } = query;
     const most = Math.min(batchSize, BULK_VALUES);
     for await (const batch of batches(values, most, BULK_BYTES, jsonBytes)) {

@@ -13,7 +13,7 @@ import urllib.parse
 import urllib.request
 import zlib
 from functools import partial
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union, cast
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 from ._rate_window import RateWindow
 from ._unicode import decoded, encodable
@@ -148,6 +148,9 @@ class Transport:
             if isinstance(value, (str, int, float)):
                 parameters.append((name, _text(value)))
             elif value is not None:
+                if not isinstance(value, Iterable):
+                    kind = type(value).__name__
+                    raise TypeError(f"{name} must be a string, a number, a boolean or a list of these, not {kind}.")
                 texts = [_text(one) for one in value]
                 if not texts:
                     # Nothing would be sent, which is no filter.

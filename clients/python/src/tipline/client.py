@@ -81,6 +81,9 @@ class Tipline(Operations):
         It sends up to ``batch_size`` values a request, with the method QUERY, or with GET, up to 100, where a proxy
         rejects QUERY.
         """
+        # A string is an iterable of its characters, each of which would be looked up.
+        if isinstance(values, str):
+            raise TypeError("values must be a list of strings, not one string: look_up([value]).")
         filters = {"types": types, "min_confidence": min_confidence, "related": related}
         for batch in batches(values, min(batch_size, BULK_VALUES), BULK_BYTES, json_bytes):
             found = self._by_query(batch, filters)
