@@ -45,9 +45,12 @@ export function readNetwork(text: string): Network | { rejected: string } {
       ? { rejected: 'a netmask that is no prefix' }
       : readNetwork(`${address.text}/${length}`);
   }
-  const bits = PREFIX.test(prefix) ? Number(prefix) - (address.isMapped ? MAPPED_BITS : 0) : -1;
+  // Of an IPv4-mapped address, the prefix is written with the bits before the IPv4 address.
+  const before = address.isMapped ? MAPPED_BITS : 0;
+  const bits = PREFIX.test(prefix) ? Number(prefix) - before : -1;
   if (bits < 0 || bits > all) return { rejected: 'prefix length out of range' };
-  if (bits < shortestPrefix(address.digits)) return { rejected: 'a network too wide' };
+  const shortest = shortestPrefix(address.digits);
+  if (bits < shortest) return { rejected: `a network wider than /${shortest + before}` };
   const block = blockOf(`${address.text}/${bits}`);
   if (block !== null) return { rejected: `a network with bits set behind its prefix: write ${block}` };
   return { digits: address.digits, bits, text: `${address.text}/${bits}` };
