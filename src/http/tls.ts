@@ -101,7 +101,7 @@ export async function openTls(
   let ticketKey: Buffer | undefined;
   const servers: Server[] = [];
   const options = () => ({ ...PROTOCOL, ...used.context, ...(ticketKey && { ticketKeys: ticketKey }) });
-  /** The certificate and the problem of its dates that were logged last; the next check is soon. */
+  /** The certificate and the problem of its dates that were logged last: they are not logged again with each reload. */
   let warned: [X509Certificate, string] | undefined;
   const warnOfDates = () => {
     const { certificate } = used;
