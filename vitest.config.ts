@@ -8,6 +8,13 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.{ts,mjs}'],
     globalSetup: ['test/support/servers.ts'],
+    tags: [
+      {
+        name: 'nightly',
+        description:
+          'Takes long (10 s of CI or more), while tests that are always run check its subject in part: npm run test:all.',
+      },
+    ],
     setupFiles: ['test/support/setup.ts'],
     execArgv: ['--throw-deprecation'],
     testTimeout: HANG_MS,

@@ -64,7 +64,9 @@ onEveryEngine((engine) => {
       for (const response of slow) response.destroy();
     });
 
-    it('is limited to 16 concurrent transfers per key, leaving capacity for other keys', async () => {
+    it('is limited to 16 concurrent transfers per key, leaving capacity for other keys', {
+      tags: ['nightly'],
+    }, async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, i) => unread(`/api/v1/indicators?format=csv&minConfidence=${20 + i}`)),
       );

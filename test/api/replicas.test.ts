@@ -195,7 +195,7 @@ describe.skipIf(!inject('postgresUrl'))('a standby that lacks the last commits a
     for (const server of servers) await stop(server.process, 'SIGINT');
   });
 
-  it('becomes authoritative, although a replica has the lost commits', async () => {
+  it('becomes authoritative, although a replica has the lost commits', { tags: ['nightly'] }, async () => {
     const first = await started(startPostgres(join(directory, 'first')));
     const port = Number(new URL(first.url).port);
     const open = (replicaUrls: string[]) => () =>

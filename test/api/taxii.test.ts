@@ -129,7 +129,9 @@ onEveryEngine((engine) => {
   });
 
   describe('the objects of a collection', () => {
-    it('come in pages, each object once, at increasing times, which the manifest has too', async () => {
+    it('come in pages, each object once, at increasing times, which the manifest has too', {
+      tags: ['nightly'],
+    }, async () => {
       await harness.load(Array.from({ length: COUNT }, (_, i) => host(i, { forDetection: i % 10 !== 0 })));
       const { objects, pages } = await pull();
       const observed = COUNT / 10;

@@ -305,7 +305,9 @@ onEveryEngine((engine) => {
       expect((await shown()).lastError).toMatch(/127\.0\.0\.1:9/);
     });
 
-    it('says that its ids are not all when there are too many, or when the feed has other filters', async () => {
+    it('says that its ids are not all when there are too many, or when the feed has other filters', {
+      tags: ['nightly'],
+    }, async () => {
       await set();
       await tipline.load(Array.from({ length: MANY }, (_, index) => host(10 + index)));
       const [many] = await deliver();

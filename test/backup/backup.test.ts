@@ -308,7 +308,7 @@ describe.each(PLACES)('a schema that others use too, on %s', (name, newPlace) =>
     ['create schema ours create view other as select value from public.indicator', 'view ours.other'],
   ];
 
-  it('is neither deleted by a restore nor part of a backup', async () => {
+  it('is neither deleted by a restore nor part of a backup', { tags: ['nightly'] }, async () => {
     const place = await newPlace();
     const store = await place.open();
     await sql`create schema bi`.execute(store.db);

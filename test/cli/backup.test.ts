@@ -104,7 +104,9 @@ describe('tipline backup and tipline restore', () => {
     expect([copies(), readdirSync(files).filter((name) => /^\.|interrupted/.test(name))]).toEqual([[], []]);
   });
 
-  it('deletes the copy that a killed command has left, and not that of a running one', async () => {
+  it('deletes the copy that a killed command has left, and not that of a running one', {
+    tags: ['nightly'],
+  }, async () => {
     const [left, used] = [randomUUID(), randomUUID()].map((id) => join(service.directory, `backup-${id}`));
     for (const copy of [left, used]) mkdirSync(join(String(copy), 'pgdata'), { recursive: true });
     const lock = await takeStoreLock(String(used), (socket) => void socket.destroy());
@@ -185,7 +187,7 @@ describe('tipline backup and tipline restore', () => {
     expect(existsSync(directory) ? readdirSync(directory) : []).toEqual([]);
   });
 
-  it('restores what standard input has', async () => {
+  it('restores what standard input has', { tags: ['nightly'] }, async () => {
     const env = { TIPLINE_DATA_DIR: join(temporaryDirectory(), 'data') };
     const { code, stdout, stderr } = await run(
       ['restore', '/dev/stdin', '--passphrase-file', passphrase, '--json'],
@@ -195,7 +197,7 @@ describe('tipline backup and tipline restore', () => {
     expect(JSON.parse(stdout)).toMatchObject({ indicators: LINES });
   });
 
-  it('reports what standard input has instead of a backup', async () => {
+  it('reports what standard input has instead of a backup', { tags: ['nightly'] }, async () => {
     const directory = join(temporaryDirectory(), 'data');
     const attempt = async (input: string | Buffer, ...options: string[]) => {
       const env = { TIPLINE_DATA_DIR: directory };
@@ -225,7 +227,7 @@ describe('tipline backup and tipline restore', () => {
     ]);
   });
 
-  it('replaces nothing when the file for the secret cannot be written', async () => {
+  it('replaces nothing when the file for the secret cannot be written', { tags: ['nightly'] }, async () => {
     const env = { TIPLINE_DATA_DIR: emptyStore() };
     expect(await run(['keys', 'create', '--name', 'kept'], { env })).toMatchObject({ code: 0 });
     const secret = join(files, 'no-directory', 'secret');
@@ -247,7 +249,9 @@ describe('tipline backup and tipline restore', () => {
     expect([code, stderr, existsSync(secret)]).toEqual([2, expect.stringContaining('add --replace'), false]);
   });
 
-  it('loses no store when it was killed between its two renames and a server starts', async () => {
+  it('loses no store when it was killed between its two renames and a server starts', {
+    tags: ['nightly'],
+  }, async () => {
     const env = { TIPLINE_DATA_DIR: emptyStore() };
     expect(await run(['keys', 'create', '--name', 'kept'], { env })).toMatchObject({ code: 0 });
     const at = (name: string) => join(env.TIPLINE_DATA_DIR, name);
@@ -262,7 +266,7 @@ describe('tipline backup and tipline restore', () => {
     expect(readFileSync(at('secret'), 'utf8')).not.toContain('of the backup');
   });
 
-  it('makes no backup of a store whose file for the secret is empty', async () => {
+  it('makes no backup of a store whose file for the secret is empty', { tags: ['nightly'] }, async () => {
     const env = { TIPLINE_DATA_DIR: emptyStore() };
     const secret = join(env.TIPLINE_DATA_DIR, 'secret');
     writeFileSync(secret, '');
@@ -284,42 +288,47 @@ describe('tipline backup and tipline restore', () => {
     ]);
   });
 
-  it.skipIf(!hasPostgres)('restores into PostgreSQL and from there into a data directory', async () => {
-    const { url, drop } = await freshDatabase();
-    const secret = join(files, 'secret');
-    const env = nodeSettings(url, { TIPLINE_DATA_DIR: temporaryDirectory() });
-    const options = ['--passphrase-file', passphrase];
-    const first = await run(['restore', backup, ...options, '--write-secret', secret], { env });
-    expect([first.code, first.stderr]).toEqual([
-      0,
-      expect.stringContaining('TIPLINE_SECRET is not the secret'),
-    ]);
-    expect(readFileSync(secret, 'utf8')).toBe(readFileSync(join(service.directory, 'secret'), 'utf8'));
+  it.skipIf(!hasPostgres)(
+    'restores into PostgreSQL and from there into a data directory',
+    { tags: ['nightly'] },
+    async () => {
+      const { url, drop } = await freshDatabase();
+      const secret = join(files, 'secret');
+      const env = nodeSettings(url, { TIPLINE_DATA_DIR: temporaryDirectory() });
+      const options = ['--passphrase-file', passphrase];
+      const first = await run(['restore', backup, ...options, '--write-secret', secret], { env });
+      expect([first.code, first.stderr]).toEqual([
+        0,
+        expect.stringContaining('TIPLINE_SECRET is not the secret'),
+      ]);
+      expect(readFileSync(secret, 'utf8')).toBe(readFileSync(join(service.directory, 'secret'), 'utf8'));
 
-    const node = await serve({ ...env, TIPLINE_SECRET: readFileSync(secret, 'utf8').trim() });
-    expect(await total(node, key)).toBe(LINES);
-    const database = `PostgreSQL at ${new URL(url).host}${new URL(url).pathname}`;
-    const used = await node.command('restore', backup, ...options, '--replace', database);
-    expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('The database is in use')]);
-    const second = join(files, 'from-postgres.backup');
-    expect((await node.command('backup', second, ...options)).code).toBe(0);
-    await node.stop();
+      const node = await serve({ ...env, TIPLINE_SECRET: readFileSync(secret, 'utf8').trim() });
+      expect(await total(node, key)).toBe(LINES);
+      const database = `PostgreSQL at ${new URL(url).host}${new URL(url).pathname}`;
+      const used = await node.command('restore', backup, ...options, '--replace', database);
+      expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('The database is in use')]);
+      const second = join(files, 'from-postgres.backup');
+      expect((await node.command('backup', second, ...options)).code).toBe(0);
+      await node.stop();
 
-    const directory = join(temporaryDirectory(), 'data');
-    const last = await run(['restore', second, ...options, '--json'], {
-      env: { TIPLINE_DATA_DIR: directory },
-    });
-    expect([last.code, JSON.parse(last.stdout)]).toMatchObject([
-      0,
-      { indicators: LINES, secretProblem: null },
-    ]);
-    const csv = await run(['export', '--format', 'csv'], { env: { TIPLINE_DATA_DIR: directory } });
-    expect(csv.stdout.trim().split('\n')).toHaveLength(LINES + 1);
-    await drop();
-  });
+      const directory = join(temporaryDirectory(), 'data');
+      const last = await run(['restore', second, ...options, '--json'], {
+        env: { TIPLINE_DATA_DIR: directory },
+      });
+      expect([last.code, JSON.parse(last.stdout)]).toMatchObject([
+        0,
+        { indicators: LINES, secretProblem: null },
+      ]);
+      const csv = await run(['export', '--format', 'csv'], { env: { TIPLINE_DATA_DIR: directory } });
+      expect(csv.stdout.trim().split('\n')).toHaveLength(LINES + 1);
+      await drop();
+    },
+  );
 
   it.skipIf(!hasPostgres)(
     'leaves the store in PostgreSQL as it was when it is killed, and can be repeated',
+    { tags: ['nightly'] },
     async () => {
       const { url, drop } = await freshDatabase();
       const env = nodeSettings(url, { TIPLINE_DATA_DIR: temporaryDirectory() });
@@ -366,21 +375,25 @@ describe('tipline backup and tipline restore', () => {
     },
   );
 
-  it.skipIf(!hasPostgres)('moves a store to PostgreSQL, once no server uses it', async () => {
-    const { url, drop } = await freshDatabase();
-    const move = () => run(['move', '--to', '-'], { env: service.env, input: `${url}\n` });
-    const used = await move();
-    expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('is in use by process')]);
-    await service.stop();
-    const { code, stdout } = await move();
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`Moved ${LINES} indicators`)]);
-    const again = await service.command('keys', 'list');
-    expect([again.code, again.stderr]).toEqual([
-      1,
-      expect.stringContaining(`was moved to PostgreSQL at ${new URL(url).host}`),
-    ]);
-    await drop();
-  });
+  it.skipIf(!hasPostgres)(
+    'moves a store to PostgreSQL, once no server uses it',
+    { tags: ['nightly'] },
+    async () => {
+      const { url, drop } = await freshDatabase();
+      const move = () => run(['move', '--to', '-'], { env: service.env, input: `${url}\n` });
+      const used = await move();
+      expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('is in use by process')]);
+      await service.stop();
+      const { code, stdout } = await move();
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`Moved ${LINES} indicators`)]);
+      const again = await service.command('keys', 'list');
+      expect([again.code, again.stderr]).toEqual([
+        1,
+        expect.stringContaining(`was moved to PostgreSQL at ${new URL(url).host}`),
+      ]);
+      await drop();
+    },
+  );
 
   it.skipIf(!hasPostgres)('asks for any secret after moving a store that has none', async () => {
     const { url, drop } = await freshDatabase();

@@ -22,7 +22,9 @@ describe('the data directory', () => {
     });
   });
 
-  it('is acquired by exactly one of two servers that start simultaneously', async () => {
+  it('is acquired by exactly one of two servers that start simultaneously', {
+    tags: ['nightly'],
+  }, async () => {
     const env = { TIPLINE_DATA_DIR: temporaryDirectory(), PORT: '0' };
     await run(['migrate'], { env });
     for (let round = 1; round <= 3; round++) {
@@ -36,14 +38,16 @@ describe('the data directory', () => {
     }
   });
 
-  it("may have a path longer than a socket's limit, also for a command beside the server", async () => {
+  it("may have a path longer than a socket's limit, also for a command beside the server", {
+    tags: ['nightly'],
+  }, async () => {
     const directory = join(temporaryDirectory(), 'deep'.repeat(15), 'deeper'.repeat(15));
     mkdirSync(directory, { recursive: true });
     const service = await serve({ TIPLINE_DATA_DIR: directory });
     expect((await service.get('/api/v1/indicators', await createKey(service))).status).toBe(200);
   });
 
-  it('is not blocked by the socket of a killed server', async () => {
+  it('is not blocked by the socket of a killed server', { tags: ['nightly'] }, async () => {
     const killed = await serve();
     killed.signal('SIGKILL');
     await killed.exit;
@@ -57,7 +61,9 @@ describe('the data directory', () => {
     });
   });
 
-  it('whose database is incomplete is named with the reason and the remedy', async () => {
+  it('whose database is incomplete is named with the reason and the remedy', {
+    tags: ['nightly'],
+  }, async () => {
     const service = await serve();
     const { directory } = service;
     const env = { TIPLINE_DATA_DIR: directory };
@@ -78,7 +84,9 @@ describe('the data directory', () => {
 });
 
 describe('a process that holds the database idle', () => {
-  it('loses its lease after a timeout, and its open transaction is rolled back', async () => {
+  it('loses its lease after a timeout, and its open transaction is rolled back', {
+    tags: ['nightly'],
+  }, async () => {
     const engine = leaseQueue(await connectPglite());
     const path = join(temporaryDirectory(), 'store.sock');
     const server = createServer((socket) => void serveStore(socket, engine, () => 200));
@@ -95,7 +103,7 @@ describe('a process that holds the database idle', () => {
     expect(rows).toEqual([]);
   });
 
-  it('does not keep the server from stopping cleanly', async () => {
+  it('does not keep the server from stopping cleanly', { tags: ['nightly'] }, async () => {
     const service = await serve();
     // Its use is written at the end, and the worker has jobs of the database by then.
     await service.get('/api/v1/indicators', await createKey(service));

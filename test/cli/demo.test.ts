@@ -82,7 +82,9 @@ describe('tipline demo', () => {
     });
   });
 
-  it('adds no sample data to a database with other data, and creates no key there', async () => {
+  it('adds no sample data to a database with other data, and creates no key there', {
+    tags: ['nightly'],
+  }, async () => {
     const env = { TIPLINE_DATA_DIR: emptyStore() };
     const input = 'type,value\nDOMAIN,ours.test-feed.net\n';
     expect((await run(['import', '-', '--source', 'Ours'], { env, input })).code).toBe(0);
@@ -128,7 +130,7 @@ describe('tipline demo', () => {
     expect([first.code, second.code]).toEqual([0, 0]);
   });
 
-  it('terminates its child process on SIGTERM to npm run demo', async () => {
+  it('terminates its child process on SIGTERM to npm run demo', { tags: ['nightly'] }, async () => {
     const tree = join(temporaryDirectory(), 'tree');
     copyTree(tree);
     const data = join(tree, 'data');

@@ -30,7 +30,7 @@ it('tipline doctor ends each line with one full stop', async () => {
   expect(stdout).toMatch(/^error {4}database: There is no database in .* make one\.$/m);
 });
 
-it('tipline doctor finds nothing wrong with a store that has a backup', async () => {
+it('tipline doctor finds nothing wrong with a store that has a backup', { tags: ['nightly'] }, async () => {
   const env = { TIPLINE_DATA_DIR: emptyStore() };
   await run(['backup', join(temporaryDirectory(), 'backup')], { env });
   const { stdout } = await run(['doctor', '--json'], { env });

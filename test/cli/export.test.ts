@@ -54,7 +54,7 @@ describe('tipline export', () => {
     expect(statSync(file).mode & 0o777).toBe(0o644);
   });
 
-  it('reports what it skipped', async () => {
+  it('reports what it skipped', { tags: ['nightly'] }, async () => {
     await service.command('import', inputFile('y.csv', 'ioc,type\nGlobal\\m,mutex\n'), '--source', 'Test');
     const { stderr } = await exported('--format', 'rpz', '-o', join(temporaryDirectory(), 'zone'));
     expect(stderr).toContain('5000 indicators written. Skipped: 1 MUTEX.\n');

@@ -58,7 +58,7 @@ describe('tipline feeds, beside a running server on the embedded database', () =
     );
   });
 
-  it('counts the entries that a feed has now', async () => {
+  it('counts the entries that a feed has now', { tags: ['nightly'] }, async () => {
     const entries = async (format: string, query: string, ...more: string[]) => {
       const made = await feeds('create', 'counted', '--format', format, '--query', query, '--json', ...more);
       await feeds('remove', 'counted');
@@ -98,7 +98,7 @@ describe('tipline feeds, beside a running server on the embedded database', () =
     );
   });
 
-  it('sets bounds, and removes them with none', async () => {
+  it('sets bounds, and removes them with none', { tags: ['nightly'] }, async () => {
     const bounds = ['--min-entries', '500', '--min-share', '80'];
     expect((await feeds('create', 'guarded', '--format', 'csv', ...bounds)).code).toBe(0);
     const words = 'at least 500 entries · at least 80 % of an earlier day';

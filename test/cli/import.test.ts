@@ -100,7 +100,7 @@ describe('tipline import, beside a running server on the embedded database', () 
     expect(summary).toMatchObject({ read: 3, unchanged: 3, relationships: { read: 3, unchanged: 3 } });
   });
 
-  it('increments no revision when nothing changes', async () => {
+  it('increments no revision when nothing changes', { tags: ['nightly'] }, async () => {
     const file = inputFile('same.json', linkedBundle('same', 3));
     await load(file);
     const before = await facts();
@@ -258,7 +258,7 @@ describe('tipline import, beside a running server on the embedded database', () 
 describe('tipline import without a server', () => {
   const env = () => ({ TIPLINE_DATA_DIR: emptyStore() });
 
-  it('rejects a different default for an existing source', async () => {
+  it('rejects a different default for an existing source', { tags: ['nightly'] }, async () => {
     const settings = env();
     const load = (...args: string[]) => run(['import', ...args, '--source', 'Ours'], { env: settings });
     await load(inputFile('defaults-1.csv', csvOf('defaults-1', 1)), '--tlp', 'GREEN');
@@ -271,7 +271,9 @@ describe('tipline import without a server', () => {
     expect(summaryOf(same)).toMatchObject({ read: 1, unchanged: 1 });
   });
 
-  it('imports with the defaults that sources set has changed, and shows what it cannot change', async () => {
+  it('imports with the defaults that sources set has changed, and shows what it cannot change', {
+    tags: ['nightly'],
+  }, async () => {
     const settings = env();
     const command = (...args: string[]) => run(args, { env: settings });
     const list = inputFile('wrong.txt', 'bad-one.test-feed.net\n');
@@ -330,7 +332,7 @@ describe('tipline import without a server', () => {
     );
   });
 
-  it('follows symbolic links in a directory', async () => {
+  it('follows symbolic links in a directory', { tags: ['nightly'] }, async () => {
     const directory = temporaryDirectory();
     symlinkSync(inputFile('linked.csv', csvOf('linked', 2)), join(directory, 'link.csv'));
     symlinkSync(join(directory, 'nothing'), join(directory, 'broken.csv'));
@@ -338,7 +340,7 @@ describe('tipline import without a server', () => {
     expect(summaryOf(done)).toMatchObject({ read: 2, new: 2 });
   });
 
-  it('names the file and line of a rejected record', async () => {
+  it('names the file and line of a rejected record', { tags: ['nightly'] }, async () => {
     const file = inputFile('named.csv', 'value,type\nnot a domain,domain\n');
     const done = await run(['import', file, '--source', 'Names'], { env: env() });
     expect(done.stdout).toContain(`${file}, line 2`);
@@ -346,7 +348,9 @@ describe('tipline import without a server', () => {
 });
 
 describe('tipline import, alone on the embedded database', () => {
-  it('leaves no dead rows, so that a feed whose sightings change does not make the database larger each time', async () => {
+  it('leaves no dead rows, so that a feed whose sightings change does not make the database larger each time', {
+    tags: ['nightly'],
+  }, async () => {
     const env = { TIPLINE_DATA_DIR: emptyStore() };
     const indicatorBytes = () =>
       withStore(env.TIPLINE_DATA_DIR, async (db) => {

@@ -109,7 +109,7 @@ describe('tipline imports undo and sources remove', () => {
     key = await createKey(service);
   });
 
-  it('previews the changes, and applies them only with --yes', async () => {
+  it('previews the changes, and applies them only with --yes', { tags: ['nightly'] }, async () => {
     const id = await imported('wrong');
     const told = await undo(id);
     expect({ code: told.code, total: await total(service, key) }).toEqual({ code: 0, total: ROWS });
@@ -122,7 +122,7 @@ describe('tipline imports undo and sources remove', () => {
     expect(stdout).toMatch(/undone by cli:/);
   });
 
-  it('resumes after a kill', async () => {
+  it('resumes after a kill', { tags: ['nightly'] }, async () => {
     const id = await imported('killed');
     const undoing = tipline(['imports', 'undo', id, '--yes'], { env: service.env });
     await until('some of it to be undone', async () => (await total(service, key)) < ROWS);
@@ -132,7 +132,7 @@ describe('tipline imports undo and sources remove', () => {
     expect(await total(service, key)).toBe(0);
   });
 
-  it('removes a source', async () => {
+  it('removes a source', { tags: ['nightly'] }, async () => {
     await imported('gone');
     const told = await service.command('sources', 'remove', 'gone');
     expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('sources remove "gone" --yes') });

@@ -141,7 +141,7 @@ describe('the feed and enrichment commands, beside a running server', () => {
     expect((await service.command(...args)).code).toBe(2);
   });
 
-  it('add and remove a whitelist entry', async () => {
+  it('add and remove a whitelist entry', { tags: ['nightly'] }, async () => {
     const entry = await ok('whitelist', 'add', 'bad-two[.]test-feed.net', '--reason', 'ours');
     expect(entry).toContain('Indicators that changed: 1.');
     expect(await total(service, key)).toBe(1);
@@ -179,7 +179,7 @@ describe('the feed and enrichment commands, beside a running server', () => {
     );
   });
 
-  it('configure a provider and query it through the server', async () => {
+  it('configure a provider and query it through the server', { tags: ['nightly'] }, async () => {
     feed.answer(abuse(77));
     const csv = inputFile('ip.csv', 'ioc,type\n45.61.49.78,ip\n');
     await ok('import', csv, '--source', 'Ours');
@@ -225,7 +225,7 @@ describe('the feed and enrichment commands, beside a running server', () => {
 describe('kill -9 of a worker', () => {
   const ROWS = 6_000;
 
-  it('during an import loses nothing, and imports nothing twice', async () => {
+  it('during an import loses nothing, and imports nothing twice', { tags: ['nightly'] }, async () => {
     feed.answer({ body: list(ROWS) });
     const env = { ...LOOPBACK, TIPLINE_DATA_DIR: emptyStore() };
     const command = (...args: string[]) => run(args, { env });
@@ -243,7 +243,7 @@ describe('kill -9 of a worker', () => {
     expect(await withStore(service.directory, storeFacts)).toMatchObject({ indicators: ROWS, faults: SOUND });
   });
 
-  it('during an enrichment repeats the query', async () => {
+  it('during an enrichment repeats the query', { tags: ['nightly'] }, async () => {
     feed.answer({ handle: () => {} });
     let service = await serve(LOOPBACK);
     const key = await createKey(service);
@@ -265,7 +265,9 @@ describe('kill -9 of a worker', () => {
 });
 
 describe('a separate worker', () => {
-  it('fetches sources, while a server with TIPLINE_WORKER=off only serves requests', async () => {
+  it('fetches sources, while a server with TIPLINE_WORKER=off only serves requests', {
+    tags: ['nightly'],
+  }, async () => {
     feed.answer({ body: LIST });
     const service = await serve({ ...LOOPBACK, TIPLINE_WORKER: 'off' });
     await service.command('sources', 'add', 'blocks', '--kind', 'text', '--address', `${feed.address}/list`);

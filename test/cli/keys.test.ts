@@ -173,7 +173,7 @@ describe('tipline keys, beside a running server on the embedded database', () =>
     expect(Date.parse(lastUsed)).toBeGreaterThanOrEqual(before);
   });
 
-  it('persists pending last-use times on shutdown', async () => {
+  it('persists pending last-use times on shutdown', { tags: ['nightly'] }, async () => {
     const other = await serve();
     const key = await createKey(other);
     await other.get(LIST, key);

@@ -24,7 +24,9 @@ describe('tipline lookup', () => {
         `10.0.0.${index % 250} - [26/Nov/2026] "GET http://${host}/${index} HTTP/1.1" 200 ${index}\n`,
     ).join('');
 
-  it('prints known values of a log once, with what is known, and ends with 3', async () => {
+  it('prints known values of a log once, with what is known, and ends with 3', {
+    tags: ['nightly'],
+  }, async () => {
     const lines =
       log(3_000) + log(20, 'a.evil.test-feed.net') + log(3_000).replaceAll('10.0.0.7 ', '45.9.20.7 ');
     const { code, stdout, stderr } = await run(['lookup', inputFile('access.log', lines)], { env });

@@ -84,23 +84,27 @@ describe.each(releases)('a command on a store of %s', (release) => {
       }),
     ]);
 
-  it.each(stores)('does not migrate it, unless it is migrate (%s)', async (_, open) => {
-    const env = await open();
-    const list = join(temporaryDirectory(), 'list.txt');
-    writeFileSync(list, 'new.test-feed.net\n');
-    for (const command of [
-      ['keys', 'list'],
-      ['export', '--format', 'csv'],
-      ['import', list, '--source', 'New'],
-    ]) {
-      const { code, stderr } = await run(command, { env });
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/older version .* run tipline migrate/)]);
-    }
-    expect((await run(['backup', join(temporaryDirectory(), 'backup')], { env })).code).toBe(0);
-    expect((await run(['doctor'], { env })).stdout).toContain('warning  schema');
-    expect((await run(['migrate'], { env })).code).toBe(0);
-    expect((await run(['keys', 'list'], { env })).code).toBe(0);
-  });
+  it.each(stores)(
+    'does not migrate it, unless it is migrate (%s)',
+    { tags: ['nightly'] },
+    async (_, open) => {
+      const env = await open();
+      const list = join(temporaryDirectory(), 'list.txt');
+      writeFileSync(list, 'new.test-feed.net\n');
+      for (const command of [
+        ['keys', 'list'],
+        ['export', '--format', 'csv'],
+        ['import', list, '--source', 'New'],
+      ]) {
+        const { code, stderr } = await run(command, { env });
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/older version .* run tipline migrate/)]);
+      }
+      expect((await run(['backup', join(temporaryDirectory(), 'backup')], { env })).code).toBe(0);
+      expect((await run(['doctor'], { env })).stdout).toContain('warning  schema');
+      expect((await run(['migrate'], { env })).code).toBe(0);
+      expect((await run(['keys', 'list'], { env })).code).toBe(0);
+    },
+  );
 });
 
 describe.skipIf(!hasPostgres)('migrate on a database with a view of the operator', () => {
@@ -125,7 +129,7 @@ describe.skipIf(!hasPostgres)('migrate on a database with a view of the operator
 });
 
 describe.skipIf(!hasPostgres)('a command on a standby of PostgreSQL', () => {
-  it('reads, as an export does', async () => {
+  it('reads, as an export does', { tags: ['nightly'] }, async () => {
     const directory = temporaryDirectory();
     const primary = (await startPostgres(join(directory, 'primary'))) as ServerProcess;
     const of = (url: string) => ({ env: nodeSettings(url, { TIPLINE_DATA_DIR: temporaryDirectory() }) });

@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server with three pr
     expect(server.stderr()).toContain('server process exited; restarting');
   });
 
-  it('leaves no child processes when the parent is killed', async () => {
+  it('leaves no child processes when the parent is killed', { tags: ['nightly'] }, async () => {
     const other = await serve(settings(database.url));
     const children = childrenOf(other.pid);
     other.signal('SIGKILL');
@@ -116,7 +116,7 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server with three pr
     expect(children).toHaveLength(3);
   });
 
-  it('stops all processes cleanly', async () => {
+  it('stops all processes cleanly', { tags: ['nightly'] }, async () => {
     const other = await serve(settings(database.url));
     const children = childrenOf(other.pid);
     const { code } = await other.stop();

@@ -56,7 +56,7 @@ describe('SIGTERM with a delay, under load', () => {
     await failsNoRequest(await serve(DELAY));
   });
 
-  it.skipIf(!hasPostgres || !hasRedis)('nor with several processes', async () => {
+  it.skipIf(!hasPostgres || !hasRedis)('nor with several processes', { tags: ['nightly'] }, async () => {
     const database = await freshDatabase();
     const settings = { REDIS_URL: inject('redisUrl') ?? '', TIPLINE_PROCESSES: '2' };
     await failsNoRequest(await serve({ ...DELAY, ...nodeSettings(database.url, settings) }));
@@ -106,7 +106,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('SIGTERM with a delay, with several p
     if (cluster.isPrimary)
       globalThis.setTimeout = (call, ms, ...rest) => set(call, ms >= 20_000 && ms <= 25_000 ? 0 : ms, ...rest);`;
 
-  it('exits with code 0 after the delay', async () => {
+  it('exits with code 0 after the delay', { tags: ['nightly'] }, async () => {
     const database = await freshDatabase();
     const service = await serve({
       ...nodeSettings(database.url, { REDIS_URL: inject('redisUrl') ?? '', TIPLINE_PROCESSES: '2' }),
@@ -120,26 +120,32 @@ describe.skipIf(!hasPostgres || !hasRedis)('SIGTERM with a delay, with several p
 });
 
 describe('SIGTERM while a client does not send the rest of its request', () => {
-  it('closes the connection after 18 seconds, and the stores', async () => {
+  it('closes the connection after 18 seconds, and the stores', { tags: ['nightly'] }, async () => {
     const { code, stderr } = await stopWithLimitOver(18_000);
     expect(stderr).toContain('requests were not complete after 18 seconds');
     expect(code).toBe(0);
   });
 
-  it('exits with code 1 after 25 seconds, and logs which part is not closed', async () => {
+  it('exits with code 1 after 25 seconds, and logs which part is not closed', {
+    tags: ['nightly'],
+  }, async () => {
     const { code, stderr } = await stopWithLimitOver(25_000);
     expect(stderr).toContain('"closing":"the HTTP server and the worker"');
     expect(stderr).toContain('the shutdown is not complete after 25 seconds');
     expect(code).toBe(1);
   });
 
-  it.skipIf(!hasPostgres || !hasRedis)('exits with code 1 if one of several processes does', async () => {
-    const database = await freshDatabase();
-    const settings = { REDIS_URL: inject('redisUrl') ?? '', TIPLINE_PROCESSES: '2' };
-    const { code } = await stopWithLimitOver(25_000, nodeSettings(database.url, settings));
-    await database.drop();
-    expect(code).toBe(1);
-  });
+  it.skipIf(!hasPostgres || !hasRedis)(
+    'exits with code 1 if one of several processes does',
+    { tags: ['nightly'] },
+    async () => {
+      const database = await freshDatabase();
+      const settings = { REDIS_URL: inject('redisUrl') ?? '', TIPLINE_PROCESSES: '2' };
+      const { code } = await stopWithLimitOver(25_000, nodeSettings(database.url, settings));
+      await database.drop();
+      expect(code).toBe(1);
+    },
+  );
 
   /** Stops a server on which this time limit of the processes that serve requests is 200 ms. */
   async function stopWithLimitOver(limit: number, settings: Record<string, string> = {}) {
@@ -168,7 +174,7 @@ describe('SIGTERM while a client does not send the rest of its request', () => {
 });
 
 describe('a port in use', () => {
-  it('fails startup with code 1 and names the port', async () => {
+  it('fails startup with code 1 and names the port', { tags: ['nightly'] }, async () => {
     const other = createServer();
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
     const address = other.address();

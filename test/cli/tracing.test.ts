@@ -48,7 +48,9 @@ function watchLoading() {
   };
 }
 
-it('tipline serve with a collector writes the ids of spans into the log, and sends the last ones when it stops', async () => {
+it('tipline serve with a collector writes the ids of spans into the log, and sends the last ones when it stops', {
+  tags: ['nightly'],
+}, async () => {
   const { env, hasLoaded } = watchLoading();
   const service = await serve({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   await service.get('/api/health');

@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
     expect(dead.map(({ status }) => status)).toEqual([401, 401]);
   });
 
-  it('a two-factor code signs in once across both', async () => {
+  it('a two-factor code signs in once across both', { tags: ['nightly'] }, async () => {
     const [first, second] = nodes;
     const email = 'admin@example.org';
     await first.command('users', 'create', email, '--role', 'administrator', '--password', FIRST_PASSWORD);

@@ -131,7 +131,7 @@ describe('tipline users, beside a running server', () => {
 });
 
 describe('TIPLINE_FIRST_START_LINK=off', () => {
-  it('prints no link while there is no account', async () => {
+  it('prints no link while there is no account', { tags: ['nightly'] }, async () => {
     const service = await serve({ TIPLINE_FIRST_START_LINK: 'off' });
     await service.stop();
     expect(service.stdout() + service.stderr()).not.toMatch(/first-start|No account exists/);

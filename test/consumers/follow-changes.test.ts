@@ -103,7 +103,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it.skipIf(python === null)('in Python', async () => {
+    it.skipIf(python === null)('in Python', { tags: ['nightly'] }, async () => {
       const path = join(temporaryDirectory(), 'copy.db');
       const env = { ...process.env, TIPLINE_KEY: key };
       let printed = '';

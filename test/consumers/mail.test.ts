@@ -84,7 +84,7 @@ describe.skipIf(!canRunPostfix)('postfix, as its page in docs/integrations says'
     return code === 554;
   }
 
-  it('rejects what is listed and nothing else, and follows changes', async () => {
+  it('rejects what is listed and nothing else, and follows changes', { tags: ['nightly'] }, async () => {
     const port = await freePort();
     const { db, load } = recipe.harness;
     await load([indicatorRecord('DOMAIN', 'partner.example', { confidence: 90 })]);
@@ -220,7 +220,7 @@ describe.skipIf(!isInstalled('rspamd'))('rspamd, as its page in docs/integration
     return Object.keys(((await response.json()) as { symbols: object }).symbols);
   }
 
-  it('finds mail with what is listed and no other, and follows changes', async () => {
+  it('finds mail with what is listed and no other, and follows changes', { tags: ['nightly'] }, async () => {
     recipe = await openRecipe('rspamd', ...ALL);
     await fetchAll();
     const port = await freePort();

@@ -87,7 +87,9 @@ describe.each(CASES.filter(({ program }) => isInstalled(program) && isInstalled(
         () => false,
       );
 
-    it('blocks what is listed and nothing else, and follows changes', async (context) => {
+    it('blocks what is listed and nothing else, and follows changes', {
+      tags: ['nightly'],
+    }, async (context) => {
       if (!(await isPermitted(recipe, program)))
         return context.skip('the kernel permits no sets in a network namespace here');
       await recipe.run(/^update-feed\.sh/);

@@ -64,7 +64,9 @@ describe('exports of imported real data', () => {
     }
   });
 
-  it('stix: every object is valid by the OASIS schemas, and only objects of ATT&CK are elsewhere', async () => {
+  it('stix: every object is valid by the OASIS schemas, and only objects of ATT&CK are elsewhere', {
+    tags: ['nightly'],
+  }, async () => {
     const text = await exported('stix&include=context');
     const schemas = stixSchemas();
     const { objects } = JSON.parse(text) as { objects: { type: string }[] };

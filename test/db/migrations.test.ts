@@ -6,7 +6,7 @@ import { type Db, emptyDatabases, migrateTo } from '../support/migrations.ts';
 const ID = '00000000-0000-4000-8000-000000000001';
 
 describe.each(emptyDatabases())('migration on %s', (_, open) => {
-  it('creates the tables although another schema has those of a store', async () => {
+  it('creates the tables although another schema has those of a store', { tags: ['nightly'] }, async () => {
     const db = await open();
     try {
       await sql`create schema other`.execute(db);
@@ -52,7 +52,7 @@ describe.each(emptyDatabases())('migration on %s from an earlier version', (_, o
     }
   }
 
-  it('keeps undo data, with the renamed columns', async () => {
+  it('keeps undo data, with the renamed columns', { tags: ['nightly'] }, async () => {
     const stored = { left_at: '2026-01-02T00:00:00+00:00', tlp: 'GREEN' };
     const entity = { heard_at: '2026-01-03T00:00:00+00:00', parts: null };
     const rows = await migrated(
@@ -99,7 +99,9 @@ describe.each(emptyDatabases())('migration on %s from an earlier version', (_, o
     expect(rows).toEqual([{ email: 'a@example.org', password_hash: 'the hash' }]);
   });
 
-  it('marks the records of statements that are not for detection, and no others', async () => {
+  it('marks the records of statements that are not for detection, and no others', {
+    tags: ['nightly'],
+  }, async () => {
     const statements = [
       { number: 1, isForDetection: true, records: [{ id: 'a' }] },
       { number: 2, isForDetection: false, records: [{ id: 'b', statedAt: '2026-01-02' }, { id: 'a' }] },

@@ -73,7 +73,7 @@ describe('the embedded database after a power failure', () => {
     return rows[0];
   };
 
-  it('has all that was committed, and nothing else', async () => {
+  it('has all that was committed, and nothing else', { tags: ['nightly'] }, async () => {
     const parent = temporaryDirectory();
     const directory = join(parent, 'pgdata');
     const left: { directory: string; expected: unknown }[] = [];
@@ -115,7 +115,7 @@ describe('the embedded database after a power failure', () => {
     }
   });
 
-  it('is made anew if it was lost while it was being made', async () => {
+  it('is made anew if it was lost while it was being made', { tags: ['nightly'] }, async () => {
     const directory = join(temporaryDirectory(), 'pgdata');
     mkdirSync(directory);
     writeFileSync(join(directory, 'PG_VERSION'), '');
@@ -131,7 +131,9 @@ describe('the embedded database after a power failure', () => {
   const openIn = (dataDirectory: string) =>
     openDatabase({ url: undefined, dataDirectory, allowRemote: false, onIdleError: () => {} });
 
-  it('has its tables, whose files are flushed together when they are made', async () => {
+  it('has its tables, whose files are flushed together when they are made', {
+    tags: ['nightly'],
+  }, async () => {
     const [directory, left] = [temporaryDirectory(), temporaryDirectory()];
     Object.assign(flushes, { single: 0, together: 0 });
     const database = await openIn(directory);
@@ -173,7 +175,7 @@ describe('the embedded database after a power failure', () => {
     expect(readdirSync(directory)).toEqual(['postgresql.conf']);
   });
 
-  it('stays when it was restored over one that was being made', async () => {
+  it('stays when it was restored over one that was being made', { tags: ['nightly'] }, async () => {
     const parent = temporaryDirectory();
     const directory = join(parent, 'pgdata');
     mkdirSync(directory);

@@ -104,7 +104,9 @@ describe('opening the database', () => {
     await rm(dataDirectory, { recursive: true });
   });
 
-  it('empties the pending lists that a killed import left in the embedded database', async () => {
+  it('empties the pending lists that a killed import left in the embedded database', {
+    tags: ['nightly'],
+  }, async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
     const open = () => openDatabase({ url: undefined, dataDirectory, allowRemote: false, onIdleError });
     const pages = async ({ db }: Database) => {
@@ -178,7 +180,9 @@ describe('opening the database', () => {
     await rm(dataDirectory, { recursive: true });
   });
 
-  it('migrates no embedded database under a process that holds it with older tables', async () => {
+  it('migrates no embedded database under a process that holds it with older tables', {
+    tags: ['nightly'],
+  }, async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
     const open = (allowRemote: boolean) =>
       openDatabase({ url: undefined, dataDirectory, allowRemote, onIdleError });

@@ -182,7 +182,7 @@ describe('a feed of hostile lines', () => {
   it.each([
     ['threatfox', createImporter('threatfox'), '{"0":[{"ioc_value":"x","ioc_type":"y"}]', '}'],
     ['json', createImporter('json', { map: JSON_MAP }), '{"0":7', '}'],
-  ])('is read in bounded memory, as %s', async (_, importer, head, tail) => {
+  ])('is read in bounded memory, as %s', { tags: ['nightly'] }, async (_, importer, head, tail) => {
     const member = `,"k":[{"ioc_value":"${'\\u0000'.repeat(3000)}","ioc_type":"domain"}]`;
     const piece = Buffer.from(member.repeat(4));
     const before = process.memoryUsage().rss;

@@ -70,6 +70,7 @@ describe.each(engines)('migration on %s from before per-source statements', (_, 
   ];
 
   it('turns imported data into statements of its source, and repeating the import changes nothing', {
+    tags: ['nightly'],
     timeout: 120_000,
   }, async () => {
     const db = await open();

@@ -617,7 +617,7 @@ onEveryEngine((engine) => {
       expect(await listed()).toEqual([RIGHT, WRONG]);
     });
 
-    it('keeps all values of a version that does not fit into one batch', async () => {
+    it('keeps all values of a version that does not fit into one batch', { tags: ['nightly'] }, async () => {
       const values = Array.from({ length: 1_200 }, (_, n) => `d${n}.test-feed.net`);
       await harness.load(await stixVersion(200, 0, [WRONG, ...values]));
       await harness.load(await stixVersion(200, 1, values));

@@ -264,7 +264,7 @@ onEveryEngine((engine) => {
     expect(await reason(id)).toBe('It was a dry run: it changed nothing.');
   });
 
-  it('deletes undo data after 30 days', async () => {
+  it('deletes undo data after 30 days', { tags: ['nightly'] }, async () => {
     await tipline.loadRun(rowsOf('wrong', 6_000));
     await tipline.loadRun(rowsOf('wrong', 6_000).map((record) => ({ ...record, confidence: 90 })));
     const kept = async () => {

@@ -796,7 +796,9 @@ onEveryEngine((engine) => {
       expect(await confidences()).toEqual({ Broken: 90, Sound: 70 });
     });
 
-    it('apply to a large source in several passes, each of which goes on where the one before was stopped', async () => {
+    it('apply to a large source in several passes, each of which goes on where the one before was stopped', {
+      tags: ['nightly'],
+    }, async () => {
       const COUNT = 11_000;
       await tipline.load(
         Array.from({ length: COUNT }, (_, i) => indicatorRecord('DOMAIN', `h${i}.test-feed.net`)),

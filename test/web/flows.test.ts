@@ -112,7 +112,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(page.url()).toBe(`${service.address}/`);
   });
 
-  it('reports a wrong password, and blocks an account after too many attempts', async () => {
+  it('reports a wrong password, and blocks an account after too many attempts', {
+    tags: ['nightly'],
+  }, async () => {
     const email = await addUser(service, 'viewer', 'guessed');
     opened = await openPage();
     const { page } = opened;
@@ -236,7 +238,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByRole('row', { name: /ours\.csv Our own Done 1 0 0 1/ }).waitFor();
   });
 
-  it('an upload that ends after its page was left leads nowhere, and is reported', async () => {
+  it('an upload that ends after its page was left leads nowhere, and is reported', {
+    tags: ['nightly'],
+  }, async () => {
     opened = await asAnalyst('/imports');
     const { page } = opened;
     const buffer = Buffer.from('type,value\nDOMAIN,late.test-feed.net\n');
@@ -262,7 +266,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await page.getByLabel('Name').inputValue()).toBe('half typed');
   });
 
-  it('an analyst whose role sees up to GREEN imports, with defaults up to that', async () => {
+  it('an analyst whose role sees up to GREEN imports, with defaults up to that', {
+    tags: ['nightly'],
+  }, async () => {
     const { page: administrators } = await asAdministrator('/settings/users');
     const setCeiling = (tlpCeiling: string) =>
       administrators.evaluate(
@@ -298,7 +304,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     }
   });
 
-  it('a change of the import form stops the preview, and a button does', async () => {
+  it('a change of the import form stops the preview, and a button does', { tags: ['nightly'] }, async () => {
     opened = await asAnalyst('/imports');
     const { page } = opened;
     const rows = Array.from({ length: 400_000 }, (_, i) => `DOMAIN,n${i}.abandoned.test-feed.net\n`);
@@ -324,7 +330,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await refreshed;
   });
 
-  it('an administrator previews and undoes an import, and removes a source', async () => {
+  it('an administrator previews and undoes an import, and removes a source', {
+    tags: ['nightly'],
+  }, async () => {
     const imported = async (source: string, value: string) => {
       const csv = `type,value\nDOMAIN,${value}\n`;
       const done = await run(['import', '-', '--source', source], { env: service.env, input: csv });
@@ -419,7 +427,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await page.getByRole('textbox', { name: 'Value' }).inputValue()).toBe('2021');
   });
 
-  it('navigating to another indicator resets the forms', async () => {
+  it('navigating to another indicator resets the forms', { tags: ['nightly'] }, async () => {
     const [a, b] = [await firstOf('type=MD5&pageSize=1'), await firstOf('type=SHA256&pageSize=1')];
     opened = await asAnalyst(`/indicators/${a.id}`);
     const { page } = opened;
@@ -450,7 +458,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await dialog.getByLabel('Confidence').inputValue()).toBe(String(b.confidence));
   });
 
-  it('typing is not overwritten by late responses, and is one history entry', async () => {
+  it('typing is not overwritten by late responses, and is one history entry', {
+    tags: ['nightly'],
+  }, async () => {
     opened = await asViewer('/indicators');
     const { page } = opened;
     await page.route('**/app/**', async (route) => {
@@ -467,7 +477,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await box.inputValue()).toBe('');
   });
 
-  it('supports the keyboard: / focuses search, the palette finds objects', async () => {
+  it('supports the keyboard: / focuses search, the palette finds objects', {
+    tags: ['nightly'],
+  }, async () => {
     opened = await asViewer('/indicators');
     const { page } = opened;
     await page.keyboard.press('/');
@@ -505,7 +517,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(layerProblems(JSON.parse(await textOf(layer)))).toEqual([]);
   });
 
-  it('finds the actors that use a technique, a report and its indicators', async () => {
+  it('finds the actors that use a technique, a report and its indicators', {
+    tags: ['nightly'],
+  }, async () => {
     opened = await asViewer('/');
     const { page } = opened;
     await page.keyboard.press('Control+k');
@@ -543,7 +557,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  it('the search box follows the URL', async () => {
+  it('the search box follows the URL', { tags: ['nightly'] }, async () => {
     opened = await asViewer('/indicators?q=1.1');
     const { page } = opened;
     const box = page.getByRole('textbox', { name: 'Value' });
@@ -561,7 +575,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await box.inputValue()).toBe('yyyy');
   });
 
-  it('Enter in the palette opens the first result or all matches', async () => {
+  it('Enter in the palette opens the first result or all matches', { tags: ['nightly'] }, async () => {
     opened = await asViewer('/');
     const { page } = opened;
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -581,7 +595,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.waitForURL(/\/indicators\?q=never/);
   });
 
-  it('saves the filters of a list as a feed, and binds a key to it', async () => {
+  it('saves the filters of a list as a feed, and binds a key to it', { tags: ['nightly'] }, async () => {
     opened = await asAnalyst('/indicators?type=DOMAIN');
     const { page } = opened;
     await page.getByRole('button', { name: 'Save as feed' }).click();
@@ -607,7 +621,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('Feeds: edge-names').waitFor();
   });
 
-  it('fills in a new feed from a preset, and keeps the filters of the list', async () => {
+  it('fills in a new feed from a preset, and keeps the filters of the list', {
+    tags: ['nightly'],
+  }, async () => {
     opened = await asAnalyst('/indicators?minConfidence=70&type=IPV4');
     const { page } = opened;
     await page.getByRole('button', { name: 'Save as feed' }).click();
@@ -625,7 +641,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('/api/v1/feeds/edge-domains').waitFor();
   });
 
-  it('saves the changed fields of a feed, unless somebody else has changed the feed since', async () => {
+  it('saves the changed fields of a feed, unless somebody else has changed the feed since', {
+    tags: ['nightly'],
+  }, async () => {
     opened = await asAnalyst('/settings/feeds');
     const { page } = opened;
     await page.getByRole('button', { name: 'Create feed' }).click();
@@ -653,7 +671,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await row.getByText('for the edge').waitFor();
   });
 
-  it('shows the networks around an address on its page', async () => {
+  it('shows the networks around an address on its page', { tags: ['nightly'] }, async () => {
     const input = '45.9.148.0/24\n45.9.148.7\n';
     const done = await run(['import', '-', '--format', 'text', '--source', 'Networks'], {
       env: service.env,
@@ -668,7 +686,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('IPv4 network').waitFor();
   });
 
-  it('sets the webhook of a feed, shows its key once and its state, and removes it', async () => {
+  it('sets the webhook of a feed, shows its key once and its state, and removes it', {
+    tags: ['nightly'],
+  }, async () => {
     opened = await asAdministrator('/settings/feeds');
     const { page } = opened;
     await page.getByRole('button', { name: 'Create feed' }).click();
@@ -694,7 +714,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await row.getByText('Webhook to').waitFor({ state: 'detached' });
   });
 
-  it('sets bounds of a feed, and shows what they hold back', async () => {
+  it('sets bounds of a feed, and shows what they hold back', { tags: ['nightly'] }, async () => {
     const list = await startFeedServer();
     try {
       const command = async (...args: string[]) => {
@@ -744,7 +764,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     }
   });
 
-  it('looks up a pasted list from the landing page, and exports what is selected', async () => {
+  it('looks up a pasted list from the landing page, and exports what is selected', {
+    tags: ['nightly'],
+  }, async () => {
     const known = await firstOf('type=DOMAIN&pageSize=1');
     opened = await asAnalyst('/');
     const { page } = opened;
@@ -801,7 +823,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     );
   });
 
-  it('looks up several values that are pasted into the palette', async () => {
+  it('looks up several values that are pasted into the palette', { tags: ['nightly'] }, async () => {
     const known = await firstOf('type=SHA1&pageSize=1');
     opened = await asViewer('/actors');
     const { page } = opened;
@@ -814,7 +836,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('Unknown 1').waitFor();
   });
 
-  it('looks up the values of a dropped file that is too long for a URL', async () => {
+  it('looks up the values of a dropped file that is too long for a URL', { tags: ['nightly'] }, async () => {
     const known = await firstOf('type=DOMAIN&pageSize=1');
     opened = await asViewer('/lookup');
     const { page } = opened;
@@ -831,7 +853,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await page.getByRole('button', { name: 'Copy link' }).count()).toBe(0);
   });
 
-  it('copies without the Clipboard API, and confirms it', async () => {
+  it('copies without the Clipboard API, and confirms it', { tags: ['nightly'] }, async () => {
     opened = await asViewer('/indicators');
     const { page } = opened;
     await page.evaluate(() => {
@@ -882,7 +904,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('Requires the role administrator; your role is viewer.').waitFor();
   });
 
-  it('the audit log shows the actions of these tests, and exports them as CSV', async () => {
+  it('the audit log shows the actions of these tests, and exports them as CSV', {
+    tags: ['nightly'],
+  }, async () => {
     opened = await asAdministrator('/audit');
     const { page } = opened;
     const actions = [
@@ -937,7 +961,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  it('an administrator adds a user, changes the role, and disables the account', async () => {
+  it('an administrator adds a user, changes the role, and disables the account', {
+    tags: ['nightly'],
+  }, async () => {
     opened = await asAdministrator('/settings/users');
     const { page } = opened;
     await page.getByRole('button', { name: 'Add user' }).click();
@@ -971,7 +997,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await theirs.page.waitForURL(/sign-in/);
   });
 
-  it('a failed change of a user keeps its dialog, with the error and the input', async () => {
+  it('a failed change of a user keeps its dialog, with the error and the input', {
+    tags: ['nightly'],
+  }, async () => {
     const email = await addUser(service, 'viewer', 'kept');
     opened = await asAdministrator('/settings/users');
     const { page } = opened;
@@ -995,7 +1023,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByRole('row', { name: email }).getByText('Disabled').waitFor();
   });
 
-  it('sets up two-factor authentication with a code in two halves, and takes a backup code in lower case', async () => {
+  it('sets up two-factor authentication with a code in two halves, and takes a backup code in lower case', {
+    tags: ['nightly'],
+  }, async () => {
     const email = await addUser(service, 'viewer', 'careful');
     opened = await openPage();
     const { page } = opened;

@@ -1,3 +1,4 @@
+// @module-tag nightly
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { until } from '../support/processes.ts';

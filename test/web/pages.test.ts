@@ -76,7 +76,7 @@ describeInBrowser('every page', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('file names and TLP ceilings are legible in a narrow window', async () => {
+  it('file names and TLP ceilings are legible in a narrow window', { tags: ['nightly'] }, async () => {
     const file = join(temporaryDirectory(), 'indicators-of-the-last-30-days.csv');
     writeFileSync(file, 'type,value\nDOMAIN,narrow.test-feed.net\n');
     expect(
@@ -102,7 +102,9 @@ describeInBrowser('every page', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('long names are legible in a narrow window: of accounts, keys, sources and feeds', async () => {
+  it('long names are legible in a narrow window: of accounts, keys, sources and feeds', {
+    tags: ['nightly'],
+  }, async () => {
     const account = 'maximilian.mustermann.extern.informationssicherheit.konzern';
     const source = 'informationssicherheit_beispielkonzern_aufklaerung_extern';
     const key = 'soc_playbook_enrichment_prod_eu_west_1_service_account';
@@ -152,7 +154,7 @@ describeInBrowser('every page', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('dialogs are accessible: Sigma rules, new key, pin, palette', async () => {
+  it('dialogs are accessible: Sigma rules, new key, pin, palette', { tags: ['nightly'] }, async () => {
     const { page, complaints } = await open(`/actors/${ids.ACTOR}`);
     await page.getByRole('button', { name: 'Sigma rules' }).click();
     await page.getByLabel('Minimum confidence').waitFor();
