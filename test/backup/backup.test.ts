@@ -332,32 +332,36 @@ describe.each(PLACES)('a schema that others use too, on %s', (name, newPlace) =>
     await restore(path, other, true);
   });
 
-  it.skipIf(name === 'embedded')('is not emptied by --replace when it has no store', async () => {
-    const place = await newPlace();
-    const store = await place.open();
-    const path = await place.read(store, (snapshot) => backUp(snapshot));
-    await store.close();
-    const other = await newPlace();
-    const ours = FOREIGN.filter(([statement]) => !/indicator|bi\./.test(statement));
-    // Another program that uses pg-boss.
-    const jobs = 'create schema pgboss create table job (id integer)';
-    await other.withSession(async ({ db }) => {
-      for (const statement of [...ours.map(([one]) => one), jobs]) await sql.raw(statement).execute(db);
-    });
-    const remaining = () =>
-      other.withSession(({ db }) =>
-        sql`select our_report(1), 'calm'::our_mood, nextval('"Our sequence"') from our_table, pgboss.job`.execute(
-          db,
-        ),
-      );
-    await expect(restore(path, other, true)).rejects.toMatchObject({
-      name: 'TargetError',
-      message: expect.stringContaining(ours.map(([, foreign]) => foreign).join(', ')),
-    });
-    await remaining();
-    await restore(path, other);
-    await remaining();
-  });
+  it.skipIf(name === 'embedded')(
+    'is not emptied by --replace when it has no store',
+    { tags: ['nightly'] },
+    async () => {
+      const place = await newPlace();
+      const store = await place.open();
+      const path = await place.read(store, (snapshot) => backUp(snapshot));
+      await store.close();
+      const other = await newPlace();
+      const ours = FOREIGN.filter(([statement]) => !/indicator|bi\./.test(statement));
+      // Another program that uses pg-boss.
+      const jobs = 'create schema pgboss create table job (id integer)';
+      await other.withSession(async ({ db }) => {
+        for (const statement of [...ours.map(([one]) => one), jobs]) await sql.raw(statement).execute(db);
+      });
+      const remaining = () =>
+        other.withSession(({ db }) =>
+          sql`select our_report(1), 'calm'::our_mood, nextval('"Our sequence"') from our_table, pgboss.job`.execute(
+            db,
+          ),
+        );
+      await expect(restore(path, other, true)).rejects.toMatchObject({
+        name: 'TargetError',
+        message: expect.stringContaining(ours.map(([, foreign]) => foreign).join(', ')),
+      });
+      await remaining();
+      await restore(path, other);
+      await remaining();
+    },
+  );
 });
 
 describe.each(PLACES.slice(1))('a restore into a database on %s', (_, newPlace) => {
@@ -391,7 +395,9 @@ describe.each(PLACES.slice(1))('a restore into a database on %s', (_, newPlace) 
     expect(await count(place, 'indicator')).toBe(3);
   });
 
-  it('leaves a schema alone that has the name of its own and that it has not created', async () => {
+  it('leaves a schema alone that has the name of its own and that it has not created', {
+    tags: ['nightly'],
+  }, async () => {
     const place = await newPlace();
     await prepare(place, 'create schema tipline_restore create table ours (id integer)');
     await expect(restore(path, place)).rejects.toMatchObject({
@@ -418,7 +424,9 @@ describe.each(PLACES.slice(1))('a restore into a database on %s', (_, newPlace) 
     expect(await count(place, 'ours')).toBe(0);
   });
 
-  it('finds the extension pg_trgm in another schema than that of the store', async () => {
+  it('finds the extension pg_trgm in another schema than that of the store', {
+    tags: ['nightly'],
+  }, async () => {
     const place = await newPlace();
     await prepare(
       place,

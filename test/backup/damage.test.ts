@@ -216,7 +216,7 @@ describe('a backup', () => {
       expect(await place.isEmpty()).toBe(true);
     });
 
-    it('leaves a store that it was to replace as it was', { tags: ['nightly'] }, async () => {
+    it('leaves a store that it was to replace as it was', async () => {
       const { db, close } = await place.open();
       await db.updateTable('revision').set({ value: 7 }).execute();
       await close();
@@ -227,9 +227,7 @@ describe('a backup', () => {
       });
     });
 
-    it('that cannot be recorded leaves a store that it was to replace as it was', {
-      tags: ['nightly'],
-    }, async () => {
+    it('that cannot be recorded leaves a store that it was to replace as it was', async () => {
       const { db, close } = await place.open();
       await db.updateTable('revision').set({ value: 8 }).execute();
       await close();

@@ -1,3 +1,4 @@
+// @module-tag nightly
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +57,7 @@ describe('tipline on a disk that is nearly full', () => {
     expect(JSON.parse(stdout)).toHaveLength(1);
   });
 
-  it('writes again after a restart with free space', { tags: ['nightly'] }, async () => {
+  it('writes again after a restart with free space', async () => {
     await service.stop();
     const env = { TIPLINE_DATA_DIR: directory, PORT: '0' };
     const running = tipline(['serve'], { env });
@@ -162,9 +163,7 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
     return [response.status, await response.json()];
   };
 
-  it('serves reads, rejects writes, reports it in the health check, and recovers by itself', {
-    tags: ['nightly'],
-  }, async () => {
+  it('serves reads, rejects writes, reports it in the health check, and recovers by itself', async () => {
     expect((await deep())[0]).toBe(200);
     const importing = () => service.command('import', file, '--source', 'Full', '--tlp', 'CLEAR');
     sendList();

@@ -99,7 +99,7 @@ describe('the feed and enrichment commands, beside a running server', () => {
     );
   });
 
-  it('stop at SIGTERM: the feed can be fetched again, and no file stays', async () => {
+  it('stop at SIGTERM: the feed can be fetched again, and no file stays', { tags: ['nightly'] }, async () => {
     feed.answer({ handle: () => {} });
     const running = tipline(['sources', 'run', 'blocks'], { env: service.env });
     await until('the request', () => feed.asked.length > 0);

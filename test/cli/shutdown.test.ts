@@ -52,7 +52,9 @@ describe.skipIf(!hasPostgres)('SIGTERM during a request', () => {
 const DELAY = { TIPLINE_SHUTDOWN_DELAY_SECONDS: '2' };
 
 describe('SIGTERM with a delay, under load', () => {
-  it('fails no request of clients that leave once the readiness check fails', async () => {
+  it('fails no request of clients that leave once the readiness check fails', {
+    tags: ['nightly'],
+  }, async () => {
     await failsNoRequest(await serve(DELAY));
   });
 

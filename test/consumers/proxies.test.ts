@@ -156,7 +156,7 @@ describe.each(CASES.filter(({ program }) => isInstalled(program)))(
     });
     afterEach(() => recipe.close());
 
-    it('denies what is listed and nothing else, and follows changes', async () => {
+    it('denies what is listed and nothing else, and follows changes', { tags: ['nightly'] }, async () => {
       const port = await freePort();
       const running = await start(recipe, port);
       const denied = async () => {

@@ -244,7 +244,7 @@ describe.each(CASES.filter(({ program }) => isInstalled(program)))(
       upstream.close();
     });
 
-    it('blocks what is listed and nothing else, and follows changes', async () => {
+    it('blocks what is listed and nothing else, and follows changes', { tags: ['nightly'] }, async () => {
       const port = await freePort();
       const program = await one.start(recipe, port, upstream.port);
       await program.until('an answer', async () => (await query('unlisted.example', port)) === 0);

@@ -170,7 +170,7 @@ onEveryEngine((engine) => {
       expect((await poll()).new[0]?.duration).toBe('36h0m0s');
     });
 
-    it('sends every decision again within twelve hours', async () => {
+    it('sends every decision again within twelve hours', { tags: ['nightly'] }, async () => {
       await harness.load(Array.from({ length: 200 }, (_, i) => ip(address(i))));
       await startup();
       const sent: string[] = [];
@@ -238,7 +238,9 @@ onEveryEngine((engine) => {
   });
 
   describe('a client', () => {
-    it('that did not receive a response completely gets its content again', async () => {
+    it('that did not receive a response completely gets its content again', {
+      tags: ['nightly'],
+    }, async () => {
       await harness.load(Array.from({ length: MANY }, (_, i) => ip(address(i))));
       await harness.app.listen({ port: 0, host: '127.0.0.1' });
       const { port } = harness.app.server.address() as AddressInfo;
@@ -260,7 +262,9 @@ onEveryEngine((engine) => {
       expect(await read('')).toEqual(NOTHING);
     });
 
-    it('whose response is not written to its end leaves no transaction open', async () => {
+    it('whose response is not written to its end leaves no transaction open', {
+      tags: ['nightly'],
+    }, async () => {
       await harness.load(Array.from({ length: MANY }, (_, i) => ip(address(i))));
       const feed = await findFeed(harness.db, 'edge');
       if (!feed) throw new Error('there is no feed');

@@ -170,7 +170,9 @@ onEveryEngine((engine) => {
   }
 
   // Compared each with each, as the plan that one row leaves behind would, eight times as many take 64 times as long.
-  it('updates many indicators in linear time, also after a single update', async () => {
+  it('updates many indicators in linear time, also after a single update', {
+    tags: ['nightly'],
+  }, async () => {
     await harness.db.connection().execute(async (session) => {
       await sql`update indicator set revision = revision where id = ${ids[0]}`.execute(session);
       await sql`insert into indicator (id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,

@@ -81,7 +81,7 @@ describe.each(emptyDatabases())('migration on %s from an earlier version', (_, o
     ]);
   });
 
-  it('keeps user passwords', async () => {
+  it('keeps user passwords', { tags: ['nightly'] }, async () => {
     const rows = await migrated(
       '0018',
       async (db) => {
@@ -138,7 +138,9 @@ describe.each(emptyDatabases())('migration on %s from an earlier version', (_, o
     ]);
   });
 
-  it('makes no complete lists of sources that send only what has changed', async () => {
+  it('makes no complete lists of sources that send only what has changed', {
+    tags: ['nightly'],
+  }, async () => {
     const rows = await migrated(
       '0047',
       (db) =>
@@ -157,7 +159,9 @@ describe.each(emptyDatabases())('migration on %s from an earlier version', (_, o
     ]);
   });
 
-  it('numbers and dates the actors and relationships that are there, after all indicators', async () => {
+  it('numbers and dates the actors and relationships that are there, after all indicators', {
+    tags: ['nightly'],
+  }, async () => {
     const rows = await migrated(
       '0035',
       async (db) => {

@@ -100,7 +100,7 @@ describe.skipIf(!permits('nft add table inet t'))('a list loaded by nft', () => 
       text.split(',').map((one) => one.trim()),
     );
 
-  it('has every address, in networks, and is replaced as a whole', async () => {
+  it('has every address, in networks, and is replaced as a whole', { tags: ['nightly'] }, async () => {
     const rows = [...ROWS, ...NETWORKS, ...addresses(ADDRESSES)];
     const path = await file('all.nft', 'nftables', rows);
     const plain = (await listOf('plain', rows, {}))

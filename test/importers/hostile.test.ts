@@ -145,7 +145,7 @@ describe.each(EVERY)('the importer %s', (_, importer) => {
     expect([records, unreadable]).toEqual([[], expect.stringContaining('empty')]);
   });
 
-  it('handles a 10 MB record and deep nesting', async () => {
+  it('handles a 10 MB record and deep nesting', { tags: ['nightly'] }, async () => {
     const long = Buffer.alloc(1024 * 1024, 'a');
     for (const input of [
       made(long, 10),

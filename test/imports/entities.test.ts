@@ -313,7 +313,7 @@ onEveryEngine((engine) => {
     expect(counts.kinds.get('software')).toMatchObject({ new: 2, updated: 1 });
   });
 
-  it('ignores a name shared by very many actors as a match key', async () => {
+  it('ignores a name shared by very many actors as a match key', { tags: ['nightly'] }, async () => {
     const crowd = Array.from({ length: 70 }, (_, i) =>
       actorRecord('Unknown', { externalIds: [`label:${i}`], description: `${i}` }),
     );

@@ -533,6 +533,7 @@ onEveryEngine((engine) => {
 
     it.each(WAYS)(
       'has the values of its latest version in %s, in whatever order versions are read',
+      { tags: ['nightly'] },
       async (_, version) => {
         const versions = [
           await version(200, 0, [WRONG]),
@@ -559,24 +560,28 @@ onEveryEngine((engine) => {
       },
     );
 
-    it.each(WAYS)('is withdrawn with every value that it has had in %s', async (_, version) => {
-      const versions = [
-        await version(200, 0, [WRONG]),
-        await version(200, 1, [RIGHT]),
-        await version(200, 2, [RIGHT], true),
-      ];
-      for (const order of ORDERS) {
-        for (const at of order) await harness.load(versions[at] ?? [], order.join());
-        expect([order, await listed()]).toEqual([order, []]);
-      }
-      for (const order of ORDERS) {
-        await harness.load(
-          order.flatMap((at) => versions[at] ?? []),
-          `In a file ${order.join()}`,
-        );
-        expect([order, await listed()]).toEqual([order, []]);
-      }
-    });
+    it.each(WAYS)(
+      'is withdrawn with every value that it has had in %s',
+      { tags: ['nightly'] },
+      async (_, version) => {
+        const versions = [
+          await version(200, 0, [WRONG]),
+          await version(200, 1, [RIGHT]),
+          await version(200, 2, [RIGHT], true),
+        ];
+        for (const order of ORDERS) {
+          for (const at of order) await harness.load(versions[at] ?? [], order.join());
+          expect([order, await listed()]).toEqual([order, []]);
+        }
+        for (const order of ORDERS) {
+          await harness.load(
+            order.flatMap((at) => versions[at] ?? []),
+            `In a file ${order.join()}`,
+          );
+          expect([order, await listed()]).toEqual([order, []]);
+        }
+      },
+    );
 
     it.each(WAYS)(
       'stays listed with an earlier value that another record or source states, in %s',
@@ -923,7 +928,7 @@ onEveryEngine((engine) => {
     expect(Number(after.timestamp)).toBeGreaterThan(Number(before[id].timestamp));
   });
 
-  it('the MISP feed answers many requests for events at once', async () => {
+  it('the MISP feed answers many requests for events at once', { tags: ['nightly'] }, async () => {
     await loadEvent();
     const feed = '/api/v1/feeds/misp/by-report';
     const [id] = Object.keys((await harness.get(`${feed}/manifest.json`)).json());
@@ -949,7 +954,7 @@ onEveryEngine((engine) => {
         Record<string, { timestamp: string }>
       >();
 
-    it('has a manifest, events and hashes that agree', async () => {
+    it('has a manifest, events and hashes that agree', { tags: ['nightly'] }, async () => {
       await loadEvent();
       await loadBundle();
       await harness.load(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ImportRecord } from '../../src/importers/importer.ts';
 import { deleteOldUndoData } from '../../src/imports/changes.queries.ts';
 import { createCounts } from '../../src/imports/import-context.ts';
@@ -125,7 +125,9 @@ onEveryEngine((engine) => {
     expect(rows).toEqual([{ count: 600 }]);
   });
 
-  it('uses several revisions for many rows, so that other writers can interleave', async () => {
+  it('uses several revisions for many rows, so that other writers can interleave', {
+    tags: ['nightly'],
+  }, async () => {
     const id = await tipline.loadRun(rowsOf('wrong'));
     const revision = async () =>
       (await tipline.db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).value;
@@ -282,7 +284,7 @@ onEveryEngine((engine) => {
     expect(await kept()).toBe(0);
   });
 
-  it('resumes after an interruption', async () => {
+  it('resumes after an interruption', { tags: ['nightly'] }, async () => {
     const before = await state();
     const id = await tipline.loadRun([...rowsOf('wrong'), actorRecord('Wrong Bear')]);
     await startUndo(tipline.db, id, BY);
@@ -347,7 +349,9 @@ onEveryEngine((engine) => {
     /** Imports one file, and another one after `meanwhile`. */
     async function importAround(meanwhile: (id: string) => Promise<void>): Promise<unknown> {
       const wanted = { source: 'Test', fileName: 'test', fileBytes: 0, format: 'stix', dryRun: false };
-      const run = await recordRun(tipline.db, wanted, counts, BY, () => {});
+      // A suspended process records no progress.
+      vi.useFakeTimers({ toFake: ['setInterval'] });
+      const run = await recordRun(tipline.db, wanted, counts, BY, () => {}).finally(() => vi.useRealTimers());
       const fileOf = (records: ImportRecord[]): ImportFile => ({
         importer: {
           name: 'stix',

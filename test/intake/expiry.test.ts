@@ -67,7 +67,7 @@ onEveryEngine((engine) => {
       expect(await total()).toBe(0);
     });
 
-    it('is found without a scan of the table, although many expire', async () => {
+    it('is found without a scan of the table, although many expire', { tags: ['nightly'] }, async () => {
       await tipline.load(
         Array.from({ length: 4_000 }, (_, i) => {
           const expiresAt = inDays(((i * 7_919) % 4_000) / 4_000);

@@ -397,7 +397,9 @@ onEveryEngine((engine) => {
   describe('a whole copy', () => {
     const MANY = Array.from({ length: 3_000 }, (_, i) => `bad-${i}.test-feed.net\n`).join('');
 
-    it('is read again after a run of a later copy was stopped between its batches', async () => {
+    it('is read again after a run of a later copy was stopped between its batches', {
+      tags: ['nightly'],
+    }, async () => {
       const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
       feeds.server.answer({ body: LIST });
       await feeds.run(id);
@@ -491,7 +493,9 @@ onEveryEngine((engine) => {
       Array.from({ length: end - first }, (_, n) => ({ i: first + n }));
     const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
 
-    it('loses withdrawn members at once, those that are missing after their lifetime, and has them back', async () => {
+    it('loses withdrawn members at once, those that are missing after their lifetime, and has them back', {
+      tags: ['nightly'],
+    }, async () => {
       const id = await feeds.add({ kind: 'stix', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
       feeds.server.answer(bundle(from(0, 1200)));
       expect((await feeds.run(id)).counts).toMatchObject({ new: 1200, left: 0 });

@@ -233,7 +233,7 @@ onEveryEngine((engine) => {
       expect(await readsAll(at)).toBe(true);
     });
 
-    it('is not used for another database', async () => {
+    it('is not used for another database', { tags: ['nightly'] }, async () => {
       const at = path();
       await stored(at);
       const [ours, theirs] = [harness, await startHarness({ open: engine.openNew })];

@@ -77,7 +77,7 @@ describe('the embedded database in a worker thread', () => {
   it.each([
     ['server', '64MB'],
     ['command', '16MB'],
-  ] as const)('has the buffers of a %s', async (use, buffers) => {
+  ] as const)('has the buffers of a %s', { tags: ['nightly'] }, async (use, buffers) => {
     const directory = join(temporaryDirectory(), 'pgdata');
     const connection = await connectThread(script('store-thread.js'), { directory, use });
     const { rows } = await connection.query('show shared_buffers', []);
@@ -85,7 +85,7 @@ describe('the embedded database in a worker thread', () => {
     expect(rows).toEqual([{ shared_buffers: buffers }]);
   });
 
-  it('reports that it is closed instead of waiting', async () => {
+  it('reports that it is closed instead of waiting', { tags: ['nightly'] }, async () => {
     const connection = await connectThread(script('store-thread.js'), {
       directory: join(temporaryDirectory(), 'pgdata'),
       use: 'server',
