@@ -58,6 +58,7 @@ export const DERIVED_TABLES = [
   'list_segment_tag',
   'first_seen_segment',
   'first_seen_segment_tag',
+  'first_seen_segment_week',
   'first_seen_change',
   'list_source',
   'list_segment_source',

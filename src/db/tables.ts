@@ -153,6 +153,7 @@ export interface Tables {
     counts: number[];
     counts_with_confidence: Generated<number[]>;
   };
+  first_seen_segment_week: { first_seen: Date; week: number; count: number };
   list_segment_tag: {
     tag: string;
     last_seen: Date;

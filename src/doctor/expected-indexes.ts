@@ -67,6 +67,7 @@ export const INDEXES: readonly string[] = [
   'first_seen_segment_source_segment',
   'first_seen_segment_tag_pkey',
   'first_seen_segment_tag_segment',
+  'first_seen_segment_week_pkey',
   'import_batch_pkey',
   'import_batch_source',
   'import_change_pkey',

@@ -15,6 +15,7 @@ const ROWS = 12_000;
 const BOUNDS = {
   materialize: 1_000,
   materializeStated: 100,
+  inRange: 2,
   scanFirst: 4_000,
   scanFirstSorted: 400,
   deep: 300,

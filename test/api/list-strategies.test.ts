@@ -88,6 +88,7 @@ const bounds = fc.record({
   scanFirst: fc.nat(20),
   scanFirstSorted: fc.nat(20),
   materializeStated: fc.nat(5),
+  inRange: fc.constantFrom(0, 2),
   deep: fc.nat(20),
   changes: fc.constantFrom(1, 40, 1_000),
 });
@@ -221,6 +222,7 @@ onEveryEngine((engine) => {
       const within = {
         materialize: 1,
         materializeStated: 1,
+        inRange: 2,
         scanFirst: 1,
         scanFirstSorted: 1,
         deep: 0,

@@ -20,8 +20,8 @@ const SIZES = { size: 4, atOnce: 3, kept: 3, fewest: 2 };
 const TAGS = ['common', 'half', 'rare'];
 const SOURCES = ['One', 'Other'];
 const source = fc.constantFrom(...SOURCES);
-/** Many rows share a time: more than a segment has. */
-const hours = fc.oneof(fc.constant(3), fc.nat(12));
+/** Many rows share a time: more than a segment has. The unit is an hour or half a week. */
+const ago = fc.oneof(fc.constant(3), fc.nat(12));
 
 const value = fc.nat(80);
 const some = fc.uniqueArray(value, { minLength: 5, maxLength: 20 });
@@ -33,11 +33,11 @@ const importing = (minLength: number, maxLength: number) =>
     rows: fc.array(
       fc.record({
         value,
-        hours,
+        ago,
         severity: fc.constantFrom(...SEVERITIES),
         tlp: fc.constantFrom(...TLPS),
         confidence: fc.oneof({ weight: 4, arbitrary: fc.constant(50) }, fc.constantFrom(0, 7, 99, 100)),
-        lives: fc.option(fc.nat(30)),
+        lives: fc.option(fc.nat(30), { freq: 2 }),
         tags: fc.subarray(TAGS),
       }),
       { minLength, maxLength, size: 'max' },
@@ -61,11 +61,12 @@ const ofRows = {
   types: fc.subarray([...TYPES], { minLength: 1 }),
   severity: fc.constantFrom(...SEVERITIES),
   minConfidence: fc.constantFrom(0, 5, 10, 50, 93, 100),
-  since: hours.map((ago) => new Date(NOW.getTime() - ago * HOUR).toISOString()),
+  /** As many units ago. */
+  since: ago.map(String),
   tag: fc.constantFrom(...TAGS),
   sourceId: source,
 };
-const request = fc.record({
+const anyRequest = fc.record({
   filters: fc.oneof(
     fc.constant({}),
     fc.record({ severity: ofRows.severity }),
@@ -107,12 +108,29 @@ const request = fc.record({
     fc.record({ by: fc.constantFrom(...SORTS, 'confidence' as const), ascending: fc.boolean() }),
     {
       nil: undefined,
-      freq: 1,
+      freq: 3,
     },
   ),
   ahead: fc.integer({ min: -5, max: 25 }),
   scanFirst: fc.constantFrom(5, 100),
+  inRange: fc.constantFrom(0, 1),
 });
+
+/** Pages of lists by the first sighting since a time, for which the segments with the first matches are looked for. */
+const requestSince = fc.record({
+  filters: fc.record(
+    { since: ofRows.since, severity: ofRows.severity, sourceId: source },
+    { requiredKeys: ['since'] },
+  ),
+  ceiling: fc.constantFrom('AMBER' as const, 'RED' as const),
+  page: fc.integer({ min: 1, max: 3 }),
+  pageSize: fc.integer({ min: 1, max: 3 }),
+  sort: fc.record({ by: fc.constant('firstSeen' as const), ascending: fc.boolean() }),
+  ahead: fc.integer({ min: -5, max: 25 }),
+  scanFirst: fc.constant(5),
+  inRange: fc.constant(0),
+});
+const request = fc.oneof({ weight: 3, arbitrary: anyRequest }, { weight: 1, arbitrary: requestSince });
 
 const textOf = (n: number): [(typeof TYPES)[number], string] => {
   const type = TYPES[n % TYPES.length] ?? 'MUTEX';
@@ -133,16 +151,17 @@ onEveryEngine((engine) => {
 
   const after = (seconds: number) => new Date(harness.clock.now.getTime() + seconds * 1000);
 
-  async function apply(step: Step): Promise<void> {
+  async function apply(step: Step, unit: number): Promise<void> {
     const { db } = harness;
     harness.clock.now = after(1);
     if (step.what === 'import')
       await harness.load(
-        step.rows.map(({ value: n, hours: ago, lives, ...fields }) =>
+        step.rows.map(({ value: n, ago, lives, ...fields }) =>
           indicatorRecord(...textOf(n), {
             ...fields,
-            lastSeen: new Date(NOW.getTime() - ago * HOUR),
-            firstSeen: new Date(NOW.getTime() - (ago + (n % 3)) * HOUR),
+            lastSeen: new Date(NOW.getTime() - ago * unit),
+            // Few were first seen long before.
+            firstSeen: new Date(NOW.getTime() - (ago + (n % 7 === 0 ? 12 : n % 3)) * unit),
             expiresAt: lives === null ? null : after(lives),
           }),
         ),
@@ -219,16 +238,23 @@ onEveryEngine((engine) => {
       counting,
       fc.array(change, { minLength: 1, maxLength: 3 }),
       fc.array(request, { minLength: 40, maxLength: 40 }),
-      async (first, more, before, count, since, requests) => {
+      fc.constantFrom(HOUR, 84 * HOUR),
+      async (first, more, before, count, since, requests, unit) => {
         await sql`truncate indicator, indicator_source, indicator_history cascade`.execute(harness.db);
         await countSegments(harness.db, harness.clock.now, SIZES);
         // After the second one, segments that have been counted are divided.
         const divided = more ? [{ ...count, ahead: 10 }, more] : [];
-        for (const step of [first, ...divided, ...before, count, ...since]) await apply(step);
-        for (const { filters: named, ceiling, ahead, scanFirst, ...page } of requests) {
+        for (const step of [first, ...divided, ...before, count, ...since]) await apply(step, unit);
+        for (const { filters: named, ceiling, ahead, scanFirst, inRange, ...page } of requests) {
           const now = after(ahead);
           const sourceId = 'sourceId' in named ? sourceIds.get(named.sourceId ?? '') : undefined;
-          const filters = { ...named, ...(sourceId && { sourceId }) } as IndicatorFilters;
+          const filters = {
+            ...named,
+            ...(sourceId && { sourceId }),
+            ...('since' in named && {
+              since: new Date(NOW.getTime() - Number(named.since) * unit).toISOString(),
+            }),
+          } as IndicatorFilters;
           const expected = await naive(filters, ceiling, now, page.sort);
           const of = {
             principal: { tlpCeiling: ceiling, now },
@@ -242,6 +268,7 @@ onEveryEngine((engine) => {
             scanFirstSorted: scanFirst,
             deep: 0,
             changes: 1_000,
+            inRange,
           };
           const { total, rows } = await readSortedPage(
             harness.db,

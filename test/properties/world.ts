@@ -173,7 +173,7 @@ const spec = fc.record({
       named,
       start: someOffset,
       end: someOffset,
-      pinned: fc.option(fc.constantFrom(...CAMPAIGN_STATUSES), { freq: 1 }),
+      pinned: fc.option(fc.constantFrom(...CAMPAIGN_STATUSES), { freq: 2 }),
     }),
     { minLength: 2, maxLength: 8, size: 'max' },
   ),

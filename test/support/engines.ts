@@ -58,7 +58,7 @@ const WRITTEN =
   `app_user, app_session, app_pending_sign_in, app_two_factor, app_identity, indicator, indicator_source, enrichment, actor, campaign, technique, software, report, attribute,
   relationship, external_id, entity_source, entity_key, import_change, import_batch, import_relationship_change, record_withdrawal, api_key, crowdsec_position, crowdsec_deletion, feed_webhook, feed, feed_day_count, feed_hold, source_hold, source, response_version, import_run, whitelist,
   whitelist_entry, whitelist_hit, provider, enrichment_request, audit, revision_log, change_date, indicator_history, link_history, entity_history, epss_score,
-  network_prefix, list_segment, list_segment_state, list_gram, list_tag, list_segment_tag, first_seen_segment, first_seen_segment_tag, first_seen_change, list_source,
+  network_prefix, list_segment, list_segment_state, list_gram, list_tag, list_segment_tag, first_seen_segment, first_seen_segment_tag, first_seen_segment_week, first_seen_change, list_source,
   list_segment_source, first_seen_segment_source, statement_change, lost_period`.split(/,\s+/);
 
 /** The sums that triggers update. */

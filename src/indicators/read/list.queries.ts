@@ -76,6 +76,8 @@ export interface Bounds {
   deep: number;
   /** The maximum number of rows by which the counts of segments are corrected. */
   changes: number;
+  /** An indicator of a range of the first sighting takes as long to be read as so many that are read by another index. */
+  inRange: number;
 }
 export const BOUNDS: Bounds = {
   materialize: 10_000,
@@ -84,6 +86,7 @@ export const BOUNDS: Bounds = {
   scanFirstSorted: 20_000,
   deep: 2_000,
   changes: 20_000,
+  inRange: 2,
 };
 /** The minimum length of `q` for the trigram index: a shorter text contains no trigram. */
 const TRIGRAM = 3;

@@ -27,6 +27,10 @@ export const SEGMENT_KEYS = {
   first_seen_segment: ['first_seen'],
 } as const;
 
+/** Returns the week of a time as in `first_seen_segment_week`: weeks since 1970-01-01. */
+export const weekOf = (time: RawBuilder<unknown>) =>
+  sql`floor(extract(epoch from ${time}) / 604800)::integer`;
+
 /** Returns whether `matchesInOrder` has all of these filters, and at most one of them selects a subset. */
 export function coveredByOrder({
   type,

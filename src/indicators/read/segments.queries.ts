@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { MAX_PAGE_SIZE } from '../../db/expressions.ts';
 import { listChanges, type Principal } from '../../db/visibility.ts';
 import { type IndicatorFilters, rowsBefore, type SortedPage } from './indicators.queries.ts';
-import { END, keyOf, listedBetween, matchesInOrder } from './list-order.queries.ts';
+import { END, firstMatches, keyOf, listedBetween, matchesInOrder } from './list-order.queries.ts';
 import { isUsable, NOT_COUNTED, SEGMENT_SIZE, segmentsOf, subsetOf } from './segment-counts.queries.ts';
 import { countMatches } from './summaries.queries.ts';
 
@@ -10,7 +10,7 @@ import { countMatches } from './summaries.queries.ts';
 const SPARSE = 0.01;
 
 /** Limits of the corrections, as a number of rows. */
-interface SegmentBounds {
+export interface SegmentBounds {
   /** The maximum number of rows that have changed since the segments were counted, and of those that have expired. */
   changes: number;
   /** As many matches of a subset are counted, however small their share of the rows is. */
@@ -71,13 +71,17 @@ export function segmentCtes(
 }
 
 /** Returns the total of the matches of all segments, by summaries or, with a tag, by the tables `segment` and `changed`. */
-const totalOf = (principal: Principal, filters: IndicatorFilters) =>
+export const totalOf = (principal: Principal, filters: IndicatorFilters) =>
   filters.tag === undefined
     ? sql`(${countMatches(principal, filters)})`
     : sql`(select coalesce(sum(n), 0) from segment) + (select coalesce(sum(n), 0) from changed)`;
 
 /** Returns the FROM item of the changes since the segments were counted, and the conditions of those that match the filters but `since`. */
-const changesOf = (principal: Principal, { since, sourceId, ...listed }: IndicatorFilters, most: number) => ({
+export const changesOf = (
+  principal: Principal,
+  { since, sourceId, ...listed }: IndicatorFilters,
+  most: number,
+) => ({
   from: listChanges(principal, most, sourceId),
   conditions: sql.join([sql`true`, ...matchesInOrder(principal, listed)], sql` and `),
 });
@@ -100,72 +104,34 @@ export function pageOfSegments(
   return sql`select * from (${wholePage}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
 }
 
-/** Returns the common table expression of the number of matches from a time on: whole segments and a part of one. */
+/**
+ * Returns the common table expression of the number of matches from a time on: that of whole segments, and of a part of the one that has
+ * this time, which is counted from its nearer end.
+ */
 function countedSince(
   principal: Principal,
   filters: IndicatorFilters,
   correction: (key: string) => RawBuilder<unknown>,
 ) {
+  const { since, ...ofRows } = filters;
+  const time = sql`${since}::timestamptz`;
+  const seconds = (at: RawBuilder<unknown>) => sql`extract(epoch from ${at})::float8`;
+  const [last, next] = [sql`last.last_seen`, sql`next.last_seen`];
+  const isNearer = sql`${seconds(last)} - ${seconds(time)} <= ${seconds(time)} - ${seconds(next)}`;
+  const first = listedBetween(principal, filters, { lastSeen: last, id: sql`last.id` }, END);
+  const rest = firstMatches(principal, ofRows, {
+    bounds: sql`last_seen < ${time} and last_seen >= ${next} and (last_seen > ${next} or id < next.id)`,
+    order: sql`last_seen desc, id`,
+    limit: sql`all`,
+  });
   return sql`counted_since as materialized (
-    select (
-      last.before + ${correction('last')}
-      + (select count(*) from ${listedBetween(principal, filters, { lastSeen: sql`last.last_seen`, id: sql`last.id` }, END)})
-    ) as total
-    from (select * from segment order by last_seen, id desc limit 1) as last)`;
-}
-
-/** A range of the list by the time of the first sighting that contains a page. */
-interface FirstSeenPlace {
-  total: number;
-  /** The latest time of the range. */
-  newest: string;
-  /** The time before its earliest one. */
-  oldest: string;
-  /** The number of its matches that come before the page. */
-  skipped: number;
-}
-
-/** Returns the query of the range to read for a page in the order of the first sighting; no row: the counts cannot be used. */
-export function placeByFirstSeen(
-  principal: Principal,
-  filters: IndicatorFilters,
-  page: SortedPage,
-  isAscending: boolean,
-  { changes }: SegmentBounds,
-): RawBuilder<FirstSeenPlace> {
-  const before = rowsBefore(page);
-  const { from, conditions } = changesOf(principal, filters, changes);
-  const correction = sql`(select coalesce(sum(n), 0) from changed as c where c.first_seen > segment.first_seen)`;
-  const total = sql`(select total from counted)`;
-  const counted = isAscending ? sql`${total} - newer` : sql`newer`;
-  const skipped = isAscending ? sql`${total} - newer - ${correction}` : sql`newer + ${correction}`;
-  const [newest, oldest] = isAscending ? [sql`stop`, sql`start`] : [sql`start`, sql`stop`];
-  const end = sql`least(${before + page.pageSize}::bigint, ${total})`;
-  const [first, last] = isAscending ? ['-infinity', 'infinity'] : ['infinity', '-infinity'];
-  const [forward, backward] = isAscending ? [sql``, sql`desc`] : [sql`desc`, sql``];
-  return sql`
-    with changed as materialized (
-      select first_seen, n from ${from} where ${conditions}
-    ), segment as materialized (
-      select first_seen, n,
-        coalesce(sum(n) over (order by first_seen desc rows between unbounded preceding and 1 preceding), 0) as newer
-      from (select first_seen, coalesce(n0, 0) as n from ${segmentsOf('first_seen_segment', principal, [filters])}) as counted_segment
-    ), counted as (select (${totalOf(principal, filters)})::bigint as total),
-    -- No segment has more matches before it than were counted and these.
-    most as (select count(*) as n from changed where ${isAscending ? sql`n < 0` : sql`n > 0`})
-    select ${total} as total, ${newest}.time as newest, ${oldest}.time as oldest, (${before}::bigint - skipped)::bigint as skipped
-    from (
-      (select first_seen::text as time, ${skipped} as skipped from segment
-        where ${counted} + (select n from most) <= ${before}::bigint order by first_seen ${backward} limit 1)
-      union all select ${sql.lit(first)}, 0
-    ) as start, (
-      (select first_seen::text as time from (
-        select * from segment where ${counted} + (select n from most) >= ${end} order by first_seen ${forward} offset 0
-      ) as segment where ${skipped} >= ${end} limit 1)
-      union all select ${sql.lit(last)}
-    ) as stop
-    where ${isUsable(principal, filters, changes)}
-    limit 1`;
+    select case
+      when coalesce(${isNearer}, true) then last.before + ${correction('last')} + (select count(*) from ${first})
+      else last.before + last.n + ${correction('next')} - (select count(*) from (${rest}) as indicator)
+    end as total
+    from (select * from segment order by last_seen, id desc limit 1) as last left join (
+      select last_seen, id from list_segment where last_seen < ${time} order by last_seen desc, id limit 1
+    ) as next on true)`;
 }
 
 /**

@@ -1,32 +1,31 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Db, inSnapshot } from '../../db/database.ts';
-import { visible } from '../../db/visibility.ts';
 import { SEVERITIES, type Severity } from '../../model/vocabulary.ts';
 import {
   type IndicatorFilters,
   type IndicatorRow,
   rowsBefore,
   type SortedPage,
-  sorted,
 } from './indicators.queries.ts';
-import { BOUNDS, type Bounds, type ListPage, type PageQuery, readPage, rowsOf } from './list.queries.ts';
-import { firstMatches, matchesInOrder } from './list-order.queries.ts';
+import { BOUNDS, type Bounds, type PageQuery, readPage, rowsOf } from './list.queries.ts';
+import {
+  FROM_SEGMENTS,
+  inDefaultOrder,
+  mostToSort,
+  readByFirstSeen,
+  type SortedRows,
+} from './list-by-first-seen.queries.ts';
+import { firstMatches } from './list-order.queries.ts';
 import { coveredBySegments, isCountedSubset, SEGMENT_SIZE, subsetOf } from './segment-counts.queries.ts';
-import { countByValueOfSegments, placeByFirstSeen } from './segments.queries.ts';
+import { countByValueOfSegments } from './segments.queries.ts';
 import { countByValue, coveredBySummary, isCountable } from './summaries.queries.ts';
 
-/** The share of `Bounds.materialize` from which on the matches of one value are read from the segments that count their subset. */
-const FROM_SEGMENTS = 0.1;
 /** An indicator that is found by its value takes as long as so many entries of an index in the list's order. */
 const ENTRIES_A_ROW = 15;
 /** A value of fewer matches than this share is rare: finding a row by its id takes as long as reading some from the table in their order. */
 const RARE = 0.15;
-/** A statement of a source and its indicator take as long to be read as so many indicators that are tested for one. */
-const INDICATORS_A_STATEMENT = 3;
 /** With more parts than this, the few matches of a source are read as a whole: its statements may be read for each part. */
 const MAX_PARTS = 3;
-
-type SortedRows<More> = Pick<ListPage<More>, 'total' | 'rows'>;
 
 /**
  * Returns the same as `readPage`. A list by severity or confidence is read as one list for each value, each in the default order, one by
@@ -48,9 +47,7 @@ export async function readSortedPage<More>(
   if (by === 'lastSeen' && page.sort?.ascending && !visibility && (await isInDefaultOrder(db, filters)))
     return inSnapshot(db, (snapshot) => readOldest(snapshot, of, more, bounds));
   if (by === 'firstSeen' && !visibility && (await isCounted(db, filters)))
-    return inSnapshot(db, (snapshot) =>
-      (filters.since === undefined ? readByFirstSeen : readByFirstSeenSince)(snapshot, of, more, bounds),
-    );
+    return inSnapshot(db, (snapshot) => readByFirstSeen(snapshot, of, more, bounds));
   if (by === 'epss' && !visibility)
     return inSnapshot(db, (snapshot) => readByScore(snapshot, of, more, bounds));
   return readPage(db, of, more, bounds);
@@ -71,87 +68,6 @@ async function readByScore<More>(
   const { total } = await readPage(db, { ...of, page: { page: 1, pageSize: 1 } }, more, bounds);
   return { total, rows: scored.rows };
 }
-
-const inDefaultOrder = ({ page: { sort, ...page }, ...of }: PageQuery): PageQuery => ({ ...of, page });
-
-async function readByFirstSeen<More>(
-  db: Db,
-  of: PageQuery,
-  more: RawBuilder<More>,
-  bounds: Bounds,
-): Promise<SortedRows<More>> {
-  const page = await fromCountedPlace(db, of, more, bounds);
-  return page ?? readPage(db, of, more, bounds, undefined, subsetOf(of.filters) ? undefined : 'sorted');
-}
-
-/** Reads a page in the order of the first sighting from the nearest place that was counted before; undefined: the counts cannot be used. */
-async function fromCountedPlace<More>(
-  db: Db,
-  of: PageQuery,
-  more: RawBuilder<More>,
-  bounds: Bounds,
-): Promise<SortedRows<More> | undefined> {
-  const { principal, filters, page } = of;
-  const isAscending = page.sort?.ascending ?? false;
-  const { rows } = await placeByFirstSeen(principal, filters, page, isAscending, bounds).execute(db);
-  const [place] = rows;
-  if (!place) return undefined;
-  if (place.total < mostToSort(filters, bounds)) return readPage(db, of, more, bounds, undefined, 'sorted');
-  const between = sql`indicator.first_seen <= ${place.newest}::timestamptz and indicator.first_seen > ${place.oldest}::timestamptz`;
-  const matches = sql.join(
-    [visible('indicator', principal), ...matchesInOrder(principal, filters), between],
-    sql` and `,
-  );
-  const shown = sql`select id from indicator where ${matches} order by ${sorted(page)} limit ${page.pageSize} offset ${place.skipped}`;
-  return { total: place.total, rows: await rowsOf(db, shown, page, more) };
-}
-
-/**
- * Reads the page as without `since` if all of its indicators were first seen after it: they have also been seen after it, as have all
- * that were first seen later. There are as many later ones with `since` as without it.
- */
-async function readByFirstSeenSince<More>(
-  db: Db,
-  of: PageQuery,
-  more: RawBuilder<More>,
-  bounds: Bounds,
-): Promise<SortedRows<More>> {
-  const { filters, page } = of;
-  const { since = '', ...others } = filters;
-  const isAscending = page.sort?.ascending ?? false;
-  const one = { ...page, page: 1, pageSize: 1 };
-  const { total } = await readPage(db, inDefaultOrder({ ...of, page: one }), more, bounds);
-  if (total <= rowsBefore(page)) return { total, rows: [] };
-  const read = (wanted: SortedPage) =>
-    fromCountedPlace(db, { ...of, filters: others, page: wanted }, more, bounds);
-  const every = isAscending ? await read(one) : { total };
-  const without = every && (await read({ ...page, before: rowsBefore(page) + every.total - total }));
-  const rows = without?.rows ?? [];
-  const wanted = Math.min(page.pageSize, total - rowsBefore(page));
-  const oldest = isAscending ? rows[0] : rows[wanted - 1];
-  const isSame = oldest !== undefined && oldest.first_seen >= new Date(since);
-  if (isSame) return { total, rows: rows.slice(0, wanted) };
-  const isByOthers = await isSoonerByOthers(db, of, bounds);
-  return readPage(db, of, more, bounds, undefined, isByOthers ? 'by-others' : undefined);
-}
-
-/** Returns whether the matches are found sooner by the filters other than the tag and the source than by these. */
-async function isSoonerByOthers(db: Db, { principal, filters }: PageQuery, bounds: Bounds): Promise<boolean> {
-  const { tag, sourceId, ...others } = filters;
-  if (subsetOf(filters) === undefined) return false;
-  const page = { page: 1, pageSize: 1 };
-  const count = async (each: IndicatorFilters) =>
-    (await readPage(db, { principal, filters: each, page }, sql`1`, bounds)).total;
-  const ofSubset = await count({ tag, sourceId });
-  return (await count(others)) < (sourceId === undefined ? ofSubset : ofSubset * INDICATORS_A_STATEMENT);
-}
-
-/**
- * Returns with how many matches these are sorted as a whole, rather than read in the order of all indicators: for a source, all of its
- * statements are read, and since a time, most other indicators are left out.
- */
-const mostToSort = ({ sourceId, since }: IndicatorFilters, { materialize }: Bounds) =>
-  sourceId === undefined && since === undefined ? materialize : materialize * FROM_SEGMENTS;
 
 /** Returns whether segments count the matches; those in the order of the first sighting do not count `since`. */
 async function isCounted(db: Db, filters: IndicatorFilters): Promise<boolean> {

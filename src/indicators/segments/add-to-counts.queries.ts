@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
-import { COUNTED_SUBSETS, SEGMENT_KEYS, type Subset } from '../read/segment-counts.queries.ts';
+import { COUNTED_SUBSETS, SEGMENT_KEYS, type Subset, weekOf } from '../read/segment-counts.queries.ts';
 
 /** One of the orders in which the indicators are divided into segments. */
 export interface Segments {
@@ -53,6 +53,23 @@ export async function addToCounts(
       counts_with_confidence = list_counts_plus(known.counts_with_confidence, places_with_confidence, changes_with_confidence)
     when not matched then insert (${listed}, counts, counts_with_confidence) values (${added},
       list_counts_plus('{}', places, changes), list_counts_plus('{}', places_with_confidence, changes_with_confidence))`.execute(
+    trx,
+  );
+}
+
+/** Adds rows to the numbers of their segments by the week of the last sighting. @param rows a FROM item with some columns of `list_changes` */
+export async function addToWeeks(trx: Transaction<Tables>, rows: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    with added as (
+      select segment.first_seen, ${weekOf(sql`c.last_seen`)} as week, sum(c.n)::integer as count
+      from ${rows} as c, lateral (${BY_FIRST_SEEN.of}) as segment
+      group by 1, 2 having sum(c.n) <> 0
+    )
+    merge into first_seen_segment_week as known
+      using added on (known.first_seen, known.week) = (added.first_seen, added.week)
+    when matched and known.count + added.count = 0 then delete
+    when matched then update set count = known.count + added.count
+    when not matched then insert (first_seen, week, count) values (added.first_seen, added.week, added.count)`.execute(
     trx,
   );
 }

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
-import { BY_FIRST_SEEN, changesBy, NEW_COUNTS } from './add-to-counts.queries.ts';
+import { addToWeeks, BY_FIRST_SEEN, changesBy, NEW_COUNTS } from './add-to-counts.queries.ts';
 import { countAddedSubsets, countSubsetsOf, type SubsetKeys } from './count-subsets.queries.ts';
 
 /** Leaves one segment, which has not been counted. */
@@ -28,8 +28,10 @@ export async function divideFirstSeen(
     await sql`delete from first_seen_segment where first_seen = ${first}::timestamptz`.execute(trx);
     for (let from: string | null = first; from !== null; ) {
       const next: string | null = await timeAfter(trx, now, from, end, size * atOnce);
+      const rows = firstSeenBetween(now, from, next ?? end);
       await countFrom(trx, now, from, next ?? end, size);
-      await countSubsetsOf(trx, BY_FIRST_SEEN, firstSeenBetween(now, from, next ?? end));
+      await addToWeeks(trx, sql`(select first_seen, last_seen, 1 as n from ${rows})`);
+      await countSubsetsOf(trx, BY_FIRST_SEEN, rows);
       from = next;
     }
   }

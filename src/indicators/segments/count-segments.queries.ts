@@ -3,7 +3,14 @@ import { type Db, liftTimeLimit } from '../../db/database.ts';
 import { hasOneConnection } from '../../db/readers.ts';
 import type { Tables } from '../../db/tables.ts';
 import { SEGMENT_SIZE } from '../read/segment-counts.queries.ts';
-import { addToCounts, BY_FIRST_SEEN, BY_LAST_SEEN, changesBy, NEW_COUNTS } from './add-to-counts.queries.ts';
+import {
+  addToCounts,
+  addToWeeks,
+  BY_FIRST_SEEN,
+  BY_LAST_SEEN,
+  changesBy,
+  NEW_COUNTS,
+} from './add-to-counts.queries.ts';
 import { beginFirstSeen, countSubsetsByFirstSeen, divideFirstSeen } from './count-first-seen.queries.ts';
 import { applyToGrams, countAllGrams, KEPT } from './count-grams.queries.ts';
 import {
@@ -56,6 +63,7 @@ export async function countSegments(
         if (hasGrams) await applyToSubsets(trx, now, MAX_CHANGES);
         const changes = sql`list_changes(${now}::timestamptz, ${MAX_CHANGES})`;
         for (const segments of [BY_LAST_SEEN, BY_FIRST_SEEN]) await addToCounts(trx, segments, changes);
+        await addToWeeks(trx, changes);
         await sql`delete from list_segment where ${COUNT} = 0 and last_seen <> 'infinity'`.execute(trx);
       } else {
         await beginAgain(trx);
