@@ -146,7 +146,7 @@ async function firstRange(
  * Returns how many indicators are read to find all matches of a tag or a source, and whether these are found sooner by the other filters
  * than by these.
  */
-async function costOfAll(db: Db, { principal, filters }: PageQuery, bounds: Bounds) {
+export async function costOfAll(db: Db, { principal, filters }: PageQuery, bounds: Bounds) {
   const { tag, sourceId, ...others } = filters;
   const count = await countOf(db, principal, { tag, sourceId }, bounds);
   const ofSubset = sourceId === undefined ? count : count * INDICATORS_A_STATEMENT;

@@ -9,6 +9,7 @@ import {
 } from './indicators.queries.ts';
 import { BOUNDS, type Bounds, type PageQuery, readPage, rowsOf } from './list.queries.ts';
 import {
+  costOfAll,
   FROM_SEGMENTS,
   inDefaultOrder,
   mostToSort,
@@ -129,12 +130,20 @@ async function readByValue<More>(
     };
     const fromNearerEnd = Math.min(before + pageSize, count - before);
     // From the segment of the page.
-    const canSkip = before >= bounds.deep && coveredBySegments(part.filters);
+    const isCovered = coveredBySegments(part.filters);
+    const canSkip = before >= bounds.deep && isCovered;
     const scanned = ((canSkip ? pageSize : fromNearerEnd) / count) * total + (canSkip ? SEGMENT_SIZE : 0);
     const few = bounds.materialize * FROM_SEGMENTS;
     const isWhole = subset ? filters.tag !== undefined && count < few : scanned > count * ENTRIES_A_ROW;
-    const isFromSegments = isCountedList && count >= few && (before > 0 || count < bounds.materialize);
-    const within = isFromSegments ? { ...bounds, deep: 0, materialize: few } : bounds;
+    const isFromSegments =
+      isCountedList && isCovered && count >= few && (before > 0 || count < bounds.materialize);
+    // Not counted by segments, they are read in their order, which takes no longer than finding all by the other filters.
+    const isScanned = subset && !isCovered && (await costOfAll(db, part, bounds)).isByOthers;
+    const within = {
+      ...bounds,
+      ...(isFromSegments && { deep: 0, materialize: few }),
+      ...(isScanned && { scanFirstSorted: bounds.scanFirst }),
+    };
     const read = await readPage(db, part, more, within, undefined, isWhole ? 'sorted' : undefined);
     rows.push(...read.rows);
   }
