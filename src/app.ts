@@ -64,6 +64,7 @@ import {
 } from './http/connections.ts';
 import { DEPRECATIONS, type Deprecation } from './http/deprecation.ts';
 import { handleClientError, registerErrorHandler, sendErrorOnSocket } from './http/error-handler.ts';
+import { ApiError } from './http/errors.ts';
 import { type CollectMetrics, openMetrics } from './http/metrics.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
 import { registerPipeline } from './http/pipeline.ts';
@@ -245,7 +246,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       ),
     );
   drainConnections(app.server);
-  cutSlowBodies(app.server, (socket) => sendErrorOnSocket(socket, 'request_timeout'), deps.slowBodies);
+  cutSlowBodies(
+    app.server,
+    (socket) => sendErrorOnSocket(socket, new ApiError('request_timeout')),
+    deps.slowBodies,
+  );
   // Node's response to an unknown Expect is a 417 without a body; RFC 9110 §10.1.1 permits the server to ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setValidatorCompiler(validatorCompiler());

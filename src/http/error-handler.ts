@@ -2,7 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDiskFull } from '../db/embedded/disk-guard.ts';
-import { ApiError, type ErrorCode } from './errors.ts';
+import { ApiError } from './errors.ts';
+import { MAX_HEADERS } from './routing.ts';
 
 const RETRY_SECONDS = '5';
 
@@ -121,18 +122,20 @@ function isDatabaseDown(error: Error & { code?: unknown }): boolean {
 export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   // After an error of TLS, also of the handshake, nothing can be sent.
   if (/^(ECONNRESET$|ERR_SSL_|ERR_TLS_)/.test(error.code ?? '')) return void socket.destroy();
-  sendErrorOnSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'bad_request');
+  sendErrorOnSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? new ApiError('bad_request'));
 }
 
-const CLIENT_ERRORS: Record<string, ErrorCode> = {
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+const CLIENT_ERRORS: Record<string, ApiError> = {
+  HPE_HEADER_OVERFLOW: new ApiError(
+    'headers_too_large',
+    `The URL and the headers of the request have more than ${MAX_HEADERS} bytes.`,
+  ),
+  ERR_HTTP_REQUEST_TIMEOUT: new ApiError('request_timeout'),
 };
 
 /** Writes an error response to a socket, outside of any request, and closes the connection. */
-export function sendErrorOnSocket(socket: Socket, code: ErrorCode): void {
+export function sendErrorOnSocket(socket: Socket, { statusCode, body }: ApiError): void {
   if (!socket.writable) return void socket.destroy();
-  const { statusCode, body } = new ApiError(code);
   const text = JSON.stringify(body);
   socket.end(
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nContent-Type: application/json; charset=utf-8\r\n` +

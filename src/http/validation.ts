@@ -132,7 +132,10 @@ function string({ minLength = 1, maxLength = 1024, pattern }: ParameterSchema, t
 function dateTime(text: string): Parsed {
   const value = parseInstant(text);
   return value === null
-    ? { allowed: 'an ISO 8601 date and time such as 2026-01-31T12:00:00Z, or a date (a + is written %2B)' }
+    ? {
+        allowed:
+          'an ISO 8601 date and time with its zone, such as 2026-01-31T12:00:00Z, or a date (a + is written %2B)',
+      }
     : { value };
 }
 

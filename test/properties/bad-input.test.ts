@@ -362,6 +362,14 @@ onEveryEngine((engine) => {
     if (answer) expectOrderly(text.slice(0, 60), 'GET', answer);
   });
 
+  it('names the limit of all headers, and the zone that a date lacks', async () => {
+    const long = `GET /api/health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(50_000)}\r\n\r\n`;
+    const answer = await exchange(port, Buffer.from(long));
+    expect(answer?.body.toString()).toContain('more than 49152 bytes');
+    const date = await harness.get('/api/v1/indicators?since=2026-01-31T12:00:00');
+    expect(date.body).toContain('with its zone, such as 2026-01-31T12:00:00Z');
+  });
+
   it.each(['0000-01-01', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00'])(
     "rejects the date %s, which is outside the database's range",
     async (since) => {

@@ -64,7 +64,7 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     const text = message.text();
-    // The browser itself tells of every status that is no success: pages are made to meet them.
+    // The browser logs every status that is no success: pages are made to meet them.
     if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(text);
   });
   page.on('dialog', (dialog) => {
