@@ -12,7 +12,7 @@ export default defineConfig({
       {
         name: 'nightly',
         description:
-          'Takes long (10 s of CI or more), while tests that are always run check its subject in part: npm run test:all.',
+          'Takes 5 s of CI or more, while tests that always run check its subject in part; npm run test:all runs it.',
       },
     ],
     setupFiles: ['test/support/setup.ts'],

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
@@ -15,7 +14,7 @@ import { basename, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeStoreLock } from '../../src/db/embedded/lock.ts';
-import { temporaryDirectory } from '../support/directories.ts';
+import { canMountDisks, mountDisk, temporaryDirectory } from '../support/directories.ts';
 import { freshDatabase, hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
 import { run, tipline, until } from '../support/processes.ts';
 import { createKey, emptyStore, type Service, serve, total } from '../support/service.ts';
@@ -23,20 +22,10 @@ import { createKey, emptyStore, type Service, serve, total } from '../support/se
 const LINES = 1_200;
 const PASSPHRASE = 'a passphrase of the tests';
 
-/** A disk of two megabytes, or null where this user may make none. */
-function smallDisk(): { directory: string; remove(): void } | null {
-  const directory = join(temporaryDirectory(), 'disk');
-  mkdirSync(directory);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', directory], { stdio: 'pipe' });
-  } catch {
-    return null;
-  }
-  return { directory, remove: () => execFileSync('umount', [directory]) };
-}
-
-const disk = smallDisk();
-afterAll(() => disk?.remove());
+/** Smaller than any backup. */
+const DISK_BYTES = 64 * 1024;
+const disk = join(temporaryDirectory(), 'disk');
+const hasDisks = canMountDisks();
 
 describe('tipline backup and tipline restore', () => {
   const files = temporaryDirectory();
@@ -47,6 +36,7 @@ describe('tipline backup and tipline restore', () => {
   let key: string;
 
   beforeAll(async () => {
+    if (hasDisks) mountDisk(disk, DISK_BYTES);
     writeFileSync(passphrase, `${PASSPHRASE}\n`);
     const list = join(files, 'list.txt');
     writeFileSync(list, Array.from({ length: LINES }, (_, i) => `h${i}.test-feed.net\n`).join(''));
@@ -136,13 +126,13 @@ describe('tipline backup and tipline restore', () => {
     expect([statSync(plain).mode & 0o777, readFileSync(plain)[0]]).toEqual([0o600, 0x1f]);
   });
 
-  it.skipIf(!disk)('reports a full disk, and leaves no part of a backup', async () => {
-    const { code, stderr } = await service.command('backup', join(String(disk?.directory), 'store.backup'));
+  it.skipIf(!hasDisks)('reports a full disk, and leaves no part of a backup', async () => {
+    const { code, stderr } = await service.command('backup', join(disk, 'store.backup'));
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(/disk\/store\.backup cannot be used: .*(space|full)/),
     ]);
-    expect(readdirSync(String(disk?.directory))).toEqual([]);
+    expect(readdirSync(disk)).toEqual([]);
   });
 
   it('does not restore into a directory that a server uses, or that has a store', async () => {
@@ -155,8 +145,8 @@ describe('tipline backup and tipline restore', () => {
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--replace names another store')]);
   });
 
-  it.skipIf(!disk)('does not restore onto a disk that is too small', async () => {
-    const directory = String(disk?.directory);
+  it.skipIf(!hasDisks)('does not restore onto a disk that is too small', async () => {
+    const directory = disk;
     const { code, stderr } = await run(['restore', plain], { env: { TIPLINE_DATA_DIR: directory } });
     expect([code, stderr]).toEqual([
       1,

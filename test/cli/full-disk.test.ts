@@ -1,10 +1,9 @@
 // @module-tag nightly
-import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../support/directories.ts';
+import { canMountDisks, mountDisk, temporaryDirectory } from '../support/directories.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
 import { run, tipline, until } from '../support/processes.ts';
@@ -74,21 +73,6 @@ const DISK_MB = 96;
 /** As PostgreSQL runs in the tests of root. */
 const NOBODY = 65_534;
 
-/** A disk of its own, or null where this user may make none. */
-function smallDisk(): { directory: string; remove(): void } | null {
-  const parent = temporaryDirectory();
-  // PostgreSQL is another user.
-  chmodSync(parent, 0o755);
-  const directory = join(parent, 'disk');
-  mkdirSync(directory);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'none', directory], { stdio: 'pipe' });
-  } catch {
-    return null;
-  }
-  return { directory, remove: () => execFileSync('umount', [directory]) };
-}
-
 /** Until then the worker writes them. */
 async function hasAppliedLists(connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString });
@@ -98,9 +82,7 @@ async function hasAppliedLists(connectionString: string): Promise<boolean> {
   return rows[0]?.applied === true;
 }
 
-const disk = hasPostgres ? smallDisk() : null;
-
-describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
+describe.skipIf(!hasPostgres || !canMountDisks())('tipline on a PostgreSQL whose disk is full', () => {
   const name = 'full_disk';
   /** Of this test alone: while the disk is full no checkpoint of the whole server succeeds. */
   let postgres: ServerProcess;
@@ -110,7 +92,7 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
     for (const statement of statements) await client.query(statement);
     await client.end();
   };
-  const directory = disk?.directory ?? '';
+  const directory = join(temporaryDirectory(), 'disk');
   const ballast = join(directory, 'ballast');
   const free = () => {
     const { bavail, bsize } = statfsSync(directory);
@@ -126,6 +108,7 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
     sendList = resolve;
   });
   beforeAll(async () => {
+    mountDisk(directory, DISK_MB * MB);
     postgres = (await startPostgres(join(temporaryDirectory(), 'postgres'))) as ServerProcess;
     const space = join(directory, 'space');
     mkdirSync(space);
@@ -154,7 +137,6 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
     await service?.stop();
     await feed?.close();
     await stop(postgres?.process, 'SIGINT');
-    disk?.remove();
   });
 
   const statusOf = async (path: string) => (await service.get(path, key)).status;
