@@ -39,14 +39,14 @@ onEveryEngine((engine) => {
           page: { page: 1, pageSize: 10, before, sort: { by: 'firstSeen', ascending: !isLast } },
         },
         sql`1`,
-        // Sorting all is not tried otherwise.
+        // So few are sorted as a whole otherwise.
         { ...BOUNDS, inRange: 0 },
       );
     const first = await read(0);
     const { rows } = isLast ? await read(first.total - 10) : first;
     return rows.map(({ value }) => value.replace('.test-feed.net', ''));
   }
-  /** The numbers of the first ten of the records seen since so many days ago, oldest first. */
+  /** The names of the first ten of the records seen since so many days ago, oldest first. */
   const expected = (days: number) => {
     const newest = 4 * (Math.floor(days / 7) + 1);
     return Array.from({ length: 10 }, (_, i) => `d${newest - 1 - i}`);

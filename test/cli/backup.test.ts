@@ -146,13 +146,12 @@ describe('tipline backup and tipline restore', () => {
   });
 
   it.skipIf(!hasDisks)('does not restore onto a disk that is too small', async () => {
-    const directory = disk;
-    const { code, stderr } = await run(['restore', plain], { env: { TIPLINE_DATA_DIR: directory } });
+    const { code, stderr } = await run(['restore', plain], { env: { TIPLINE_DATA_DIR: disk } });
     expect([code, stderr]).toEqual([
       1,
       expect.stringContaining('MB free, and the restored store needs some'),
     ]);
-    expect(readdirSync(directory)).toEqual([]);
+    expect(readdirSync(disk)).toEqual([]);
   });
 
   it('restores nothing with a wrong passphrase, or without one', async () => {

@@ -80,7 +80,7 @@ export function firstSeenSince(
 ): RawBuilder<FirstSeenSince> {
   const time = sql`${since}::timestamptz`;
   const week = weekOf(time);
-  // In its first week fewer were seen late than early, in segments that begin before it.
+  // Of the week that has this time half of the part after it is expected: most in the first segments were seen at its beginning.
   const share = sql`(1 - (extract(epoch from ${time}) / 604800 - ${week})) / 2`;
   // The windows have the order of the primary key, and end with the first row that is wanted.
   return sql`

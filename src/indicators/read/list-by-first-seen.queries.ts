@@ -21,9 +21,6 @@ const SPREAD = 1.5;
 
 export type SortedRows<More> = Pick<ListPage<More>, 'total' | 'rows'>;
 
-/** Returns the query of the same list in the default order. */
-export const inDefaultOrder = ({ page: { sort, ...page }, ...of }: PageQuery): PageQuery => ({ ...of, page });
-
 /** Returns the same as `readPage` of a list by the first sighting whose matches are counted, but for `since`. The statements need one snapshot. */
 export const readByFirstSeen = <More>(
   db: Db,
@@ -76,11 +73,10 @@ async function readSince<More>(
   more: RawBuilder<More>,
   bounds: Bounds,
 ): Promise<SortedRows<More>> {
-  const { filters, page } = of;
+  const { principal, filters, page } = of;
   const { since = '' } = filters;
   const isAscending = page.sort?.ascending ?? false;
-  const one = { ...page, page: 1, pageSize: 1 };
-  const { total } = await readPage(db, inDefaultOrder({ ...of, page: one }), more, bounds);
+  const total = await countOf(db, principal, filters, bounds);
   if (total <= rowsBefore(page)) return { total, rows: [] };
   const wanted = Math.min(page.pageSize, total - rowsBefore(page));
   const skipped = isAscending ? rowsBefore(page) : total - rowsBefore(page) - wanted;
@@ -88,7 +84,7 @@ async function readSince<More>(
   const fromRange = async (most: number) => {
     if (!range || range.count * bounds.inRange > most) return undefined;
     const order = isAscending ? sorted(page) : sql`first_seen, last_seen, id desc`;
-    const shown = matchesFirstSeen(of.principal, filters, range, order, { skipped, wanted }, bounds);
+    const shown = matchesFirstSeen(principal, filters, range, order, { skipped, wanted }, bounds);
     const rows = await rowsOf(db, shown, page, more);
     return rows.length === wanted ? { total, rows } : undefined;
   };
@@ -135,8 +131,9 @@ async function firstRange(
   matches: number,
   bounds: Bounds,
 ): Promise<FirstSeenSince | undefined> {
-  const { since = '' } = filters;
-  const every = await countOf(db, principal, { since }, bounds);
+  const { since = '', ...others } = filters;
+  const isEvery = Object.values(others).every((value) => value === undefined);
+  const every = isEvery ? total : await countOf(db, principal, { since }, bounds);
   const needed = Math.ceil(matches * (every / total) * SPREAD);
   const { rows } = await firstSeenSince(principal, since, needed, bounds).execute(db);
   return rows[0];

@@ -11,7 +11,6 @@ import { BOUNDS, type Bounds, type PageQuery, readPage, rowsOf } from './list.qu
 import {
   costOfAll,
   FROM_SEGMENTS,
-  inDefaultOrder,
   mostToSort,
   readByFirstSeen,
   type SortedRows,
@@ -69,6 +68,9 @@ async function readByScore<More>(
   const { total } = await readPage(db, { ...of, page: { page: 1, pageSize: 1 } }, more, bounds);
   return { total, rows: scored.rows };
 }
+
+/** Returns the query of the same list in the default order. */
+const inDefaultOrder = ({ page: { sort, ...page }, ...of }: PageQuery): PageQuery => ({ ...of, page });
 
 /** Returns whether segments count the matches; those in the order of the first sighting do not count `since`. */
 async function isCounted(db: Db, filters: IndicatorFilters): Promise<boolean> {
