@@ -12,7 +12,7 @@ export default defineConfig({
       {
         name: 'nightly',
         description:
-          'Takes 5 s of CI or more, while tests that always run check its subject in part; npm run test:all runs it.',
+          'Takes seconds of CI, while tests that always run check its subject in part; npm run test:all runs it.',
       },
     ],
     setupFiles: ['test/support/setup.ts'],

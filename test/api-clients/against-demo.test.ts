@@ -222,7 +222,7 @@ describe('clients of a server with the sample', () => {
       expect(cache.size).toBe(1);
     });
 
-    it('its README compiles strictly, and prints what it says', async () => {
+    it('its README compiles strictly, and prints what it says', { tags: ['nightly'] }, async () => {
       const readme = readFileSync(
         new URL('../../clients/typescript/README.md', import.meta.url),
         'utf8',

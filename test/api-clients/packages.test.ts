@@ -108,7 +108,7 @@ print(sum(result.attempted for result in results), sum(result.failed for result 
     expect([stdout, stderr]).toEqual([expect.stringMatching(/^[1-9]\d 0\n$/), '']);
   });
 
-  it('waits, repeats, reads and splits as its tests say', async () => {
+  it('waits, repeats, reads and splits as its tests say', { tags: ['nightly'] }, async () => {
     const { code, stderr } = await python(['-m', 'unittest', 'discover', '-s', join(PYTHON_CLIENT, 'tests')]);
     expect([code, stderr]).toEqual([0, expect.stringMatching(/Ran \d\d tests in .*\n\nOK\n$/)]);
   });

@@ -278,7 +278,7 @@ onEveryEngine((engine) => {
       expect(told(await follow(`cursor=${first.cursor}`, { key }))).toEqual(['remove bob@evil.example']);
     });
 
-    it('go on for a client that polls daily, whatever it is told', async () => {
+    it('go on for a client that polls daily, whatever it is told', { tags: ['nightly'] }, async () => {
       const key = await harness.newKey({ tlpCeiling: 'GREEN' });
       const expiring = (index: number) => domain(index, { expiresAt: new Date(NOW.getTime() + index * DAY) });
       await harness.load(Array.from({ length: 40 }, (_, index) => expiring(index + 1)));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Deprecation } from '../../src/http/deprecation.ts';
-import { onEveryEngine } from '../support/engines.ts';
+import { EMBEDDED } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 const ACTORS: Deprecation = {
@@ -28,11 +28,11 @@ const OF_ACTORS = {
   link: '</api/v2/actors>; rel="successor-version"',
 };
 
-onEveryEngine((engine) => {
+describe('deprecated routes and parameters', () => {
   describe('deprecated operations and parameters', () => {
     let tipline: Harness;
     beforeAll(async () => {
-      tipline = await startHarness(engine, { deprecations: [ACTORS, TYPE, TAG] });
+      tipline = await startHarness(EMBEDDED, { deprecations: [ACTORS, TYPE, TAG] });
     });
     afterAll(() => tipline.close());
 
@@ -86,7 +86,8 @@ onEveryEngine((engine) => {
 
   describe('the list of what is deprecated', () => {
     it('names routes and parameters that exist', async () => {
-      const start = async (deprecation: Deprecation) => startHarness(engine, { deprecations: [deprecation] });
+      const start = async (deprecation: Deprecation) =>
+        startHarness(EMBEDDED, { deprecations: [deprecation] });
       await expect(start({ ...ACTORS, url: '/api/v1/nobody' })).rejects.toThrow(
         'Deprecated, but no route: /api/v1/nobody.',
       );

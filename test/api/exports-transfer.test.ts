@@ -32,7 +32,7 @@ onEveryEngine((engine) => {
       http.get(address + path, { agent: false, headers: { authorization } }, resolve).on('error', reject);
     });
 
-  it('an export that cannot be completed aborts the transfer', async () => {
+  it('an export that cannot be completed aborts the transfer', { tags: ['nightly'] }, async () => {
     const small = openSpool(temporaryDirectory(), 2_000_000);
     await listen(ROWS / 3, small);
     await useNewKey();
@@ -54,7 +54,7 @@ onEveryEngine((engine) => {
       expect(text.split('\r\n')).toHaveLength(ROWS + 2);
     });
 
-    it('holds no database connection while clients read slowly', async () => {
+    it('holds no database connection while clients read slowly', { tags: ['nightly'] }, async () => {
       const slow = await Promise.all(
         Array.from({ length: 12 }, (_, i) => unread(`/api/v1/indicators?format=csv&minConfidence=${i}`)),
       );
@@ -82,7 +82,7 @@ onEveryEngine((engine) => {
       for (const one of answers) one.destroy();
     });
 
-    it('is shared by concurrent requests for the same export', async () => {
+    it('is shared by concurrent requests for the same export', { tags: ['nightly'] }, async () => {
       const texts = await Promise.all(
         Array.from({ length: 8 }, async () => (await ask('/api/v1/indicators?format=ndjson')).text()),
       );

@@ -107,7 +107,9 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('refreshes table statistics when a table grows, but not after few new rows', async () => {
+    it('refreshes table statistics when a table grows, but not after few new rows', {
+      tags: ['nightly'],
+    }, async () => {
       const tipline = await startHarness(engine);
       // Autovacuum, which may run at any time, refreshes them too.
       await sql`alter table indicator set (autovacuum_enabled = off)`.execute(tipline.db);
@@ -285,7 +287,9 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('rejects a relationship that expands to too many pairs of objects, and writes the others', async () => {
+    it('rejects a relationship that expands to too many pairs of objects, and writes the others', {
+      tags: ['nightly'],
+    }, async () => {
       const tipline = await startHarness(engine);
       const pattern = (id: string, values: number) =>
         Array.from({ length: values }, (_, i) =>
@@ -410,7 +414,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('can run concurrently with imports of the same objects', async () => {
+    it('can run concurrently with imports of the same objects', { tags: ['nightly'] }, async () => {
       const tipline = await startHarness(engine);
       const records = Array.from({ length: 300 }, (_, i) => indicatorRecord('DOMAIN', `d${i}.example.com`));
       const tag = (tags: string[]) => records.map((record) => ({ ...record, tags }));

@@ -86,7 +86,9 @@ onEveryEngine((engine) => {
     expect(after[0]).not.toEqual(before[0]);
   });
 
-  it('contains each of many indicators exactly once, in its events and its hashes', async () => {
+  it('contains each of many indicators exactly once, in its events and its hashes', {
+    tags: ['nightly'],
+  }, async () => {
     const many = Array.from({ length: 6_000 }, (_, i) => `d${i}.example`);
     await harness.load(many.map((value) => indicatorRecord('DOMAIN', value)));
     const events = await manifest();

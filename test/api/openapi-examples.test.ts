@@ -6,7 +6,7 @@ import type { FeedDefinition } from '../../src/feeds/feed.ts';
 import { createFeed } from '../../src/feeds/feeds.service.ts';
 import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
 import { loadSample } from '../../src/sample/sample.service.ts';
-import { onEveryEngine } from '../support/engines.ts';
+import { EMBEDDED } from '../support/engines.ts';
 import { type Harness, NOW, startHarness } from '../support/harness.ts';
 
 interface Parameter {
@@ -84,7 +84,7 @@ const FEED: FeedDefinition = {
   tlpCeiling: 'GREEN',
 };
 
-onEveryEngine((engine) => {
+describe('the examples of the OpenAPI document', () => {
   describe('the OpenAPI document', () => {
     let tipline: Harness;
     let document: Document;
@@ -92,7 +92,7 @@ onEveryEngine((engine) => {
     let problemsOf: (schema: object, value: unknown) => string[];
 
     beforeAll(async () => {
-      tipline = await startHarness(engine);
+      tipline = await startHarness(EMBEDDED);
       await loadSample(tipline.db, NOW);
       await createFeed(tipline.db, FEED, { who: 'test', now: NOW });
       tipline.clock.now = new Date(NOW.getTime() + 1_000);

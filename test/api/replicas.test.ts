@@ -124,7 +124,9 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     await untilReplicaIsRead();
   });
 
-  it('reads from the primary while the processes of the replica are stopped, and closes', async () => {
+  it('reads from the primary while the processes of the replica are stopped, and closes', {
+    tags: ['nightly'],
+  }, async () => {
     const before = await readersOnReplica();
     const other = await node([replica.url]);
     await until('the node reads from the replica', async () => {
@@ -146,7 +148,9 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     expect(performance.now() - start).toBeLessThan(25_000);
   });
 
-  it('never reads from another replica behind the same address, which lags', async () => {
+  it('never reads from another replica behind the same address, which lags', {
+    tags: ['nightly'],
+  }, async () => {
     const lagging = (await startReplica(primary.url, join(directory, 'lagging'))) as ServerProcess;
     const onLagging = new pg.Client(lagging.url);
     await onLagging.connect();

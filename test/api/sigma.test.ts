@@ -120,7 +120,9 @@ onEveryEngine((engine) => {
       expect((await harness.get(`${actor}?minConfidence=20`)).body).toContain('198.51.100.7');
     });
 
-    it('is given to more requests at once than there are connections to the database', async () => {
+    it('is given to more requests at once than there are connections to the database', {
+      tags: ['nightly'],
+    }, async () => {
       const urls = Array.from({ length: 40 }, (_, n) => `${actor}?minConfidence=${n}`);
       const responses = await Promise.all(urls.map((url) => harness.get(url)));
       expect(responses.map(({ statusCode }) => statusCode)).toEqual(urls.map(() => 200));

@@ -116,7 +116,7 @@ onEveryEngine((engine) => {
       for (const limit of [1, 2, 3]) expect((await pull(`limit=${limit}`)).objects).toEqual(objects);
     });
 
-    it('have each by id, type and version, and its versions', async () => {
+    it('have each by id, type and version, and its versions', { tags: ['nightly'] }, async () => {
       await harness.load(world());
       const { objects } = await pull();
       for (const object of objects.filter(({ type }) => [...CONTEXT, 'relationship'].includes(type))) {

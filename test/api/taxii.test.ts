@@ -305,7 +305,7 @@ onEveryEngine((engine) => {
       expect(indicators((await pull()).objects)).toEqual(['host-2.example']);
     });
 
-    it('are found by id, type, version and version of STIX', async () => {
+    it('are found by id, type, version and version of STIX', { tags: ['nightly'] }, async () => {
       await harness.load([
         host(1),
         host(2, { forDetection: false }),
@@ -357,7 +357,9 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('objects that are found only by comparing all take one connection, and few requests wait for it', async () => {
+  it('objects that are found only by comparing all take one connection, and few requests wait for it', {
+    tags: ['nightly'],
+  }, async () => {
     const [ALLOWED, REQUESTS] = [17, 30];
     let [reading, most, rejected] = [0, 0, 0];
     let begin = () => {};

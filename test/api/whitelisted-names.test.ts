@@ -84,7 +84,7 @@ onEveryEngine((engine) => {
   });
 
   describe('a response policy zone of more names than a batch', () => {
-    it('has addresses, and each name that no other includes', async () => {
+    it('has addresses, and each name that no other includes', { tags: ['nightly'] }, async () => {
       const names = Array.from({ length: 6_000 }, (_, i) => `n${i}.example`);
       const below = names.filter((_, i) => i % 3 === 0).map((name) => `a.b.${name}`);
       const beside = names.filter((_, i) => i % 3 === 1).map((name) => `x-${name}`);

@@ -298,7 +298,9 @@ onEveryEngine((engine) => {
       expect(await accountOf(await signInWith(FIRST))).toMatchObject({ mustChangePassword: true });
     });
 
-    it('cannot be reused as the new one, and stays temporary when other account fields change', async () => {
+    it('cannot be reused as the new one, and stays temporary when other account fields change', {
+      tags: ['nightly'],
+    }, async () => {
       const administrator = await signedIn(tipline, 'administrator');
       const { data: made } = (await administrator.send('POST', '/app/users', user)).json();
       await administrator.send('PATCH', `/app/users/${made.id}`, { role: 'viewer', name: 'Newer' });

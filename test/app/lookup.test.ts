@@ -67,13 +67,13 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('does not count lines of prose against the limit of values', async () => {
+    it('does not count lines of prose against the limit of values', { tags: ['nightly'] }, async () => {
       const text = Array.from({ length: 6_000 }, (_, i) => `line ${i} has h${i}.evil.com`).join('\n');
       const { data, omitted } = (await viewer.send('POST', '/app/lookup', { text })).json();
       expect([data.length, omitted]).toEqual([6_000, 0]);
     });
 
-    it('has more values than a batch, up to a limit', async () => {
+    it('has more values than a batch, up to a limit', { tags: ['nightly'] }, async () => {
       const text = Array.from({ length: 10_005 }, (_, i) => `h${i}.evil.com`).join('\n');
       const { data, omitted } = (await viewer.send('POST', '/app/lookup', { text })).json();
       expect(data).toHaveLength(10_000);

@@ -235,7 +235,9 @@ onEveryEngine((engine) => {
       expect([received, errors]).toEqual([[], []]);
     });
 
-    it('does not say that the feed must be read again when many others have changed', async () => {
+    it('does not say that the feed must be read again when many others have changed', {
+      tags: ['nightly'],
+    }, async () => {
       await set();
       await tipline.load(
         Array.from({ length: MANY }, (_, index) => indicatorRecord('MUTEX', `mutex ${index}`)),

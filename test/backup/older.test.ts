@@ -10,7 +10,7 @@ import { PLACES } from './places.ts';
 const [, newPlace] = PLACES.at(-1) ?? [];
 
 describe.each(PLACES)('a store of a newer version (%s)', (_, newPlaceOf) => {
-  it('is not backed up: tables would be missing', async () => {
+  it('is not backed up: tables would be missing', { tags: ['nightly'] }, async () => {
     const place = await newPlaceOf();
     await place.withSession(async (session) => {
       await migrateTo(session.db, (await migrationNames()).at(-1) ?? '');

@@ -88,7 +88,7 @@ describe.skipIf(!hasNotes || !hasPostgres || !hasRedis)('the containers of the c
       expect((await fetch(`${address}/metrics`, { headers })).status).toBe(200);
   });
 
-  it('run the commands of the notes, which create an account and a key', async () => {
+  it('run the commands of the notes, which create an account and a key', { tags: ['nightly'] }, async () => {
     const commands = [...notesOf(VALUES).matchAll(/deployment\/soc-tipline-server -- tipline (.+)/g)];
     const exits: Exit[] = [];
     for (const [, args = ''] of commands)

@@ -41,7 +41,7 @@ describe('tipline audit list, beside a running server on the embedded database',
     expect(lines[3]).toMatch(/^ {2}after: .*"shown"/);
   });
 
-  it('has the filters of the page', async () => {
+  it('has the filters of the page', { tags: ['nightly'] }, async () => {
     const actions = async (...args: string[]) => (await entries(...args)).map(({ action }) => action);
     expect(await actions('--action', 'key')).toEqual(['key.create']);
     expect(await actions('--action', 'feed.create')).toEqual(['feed.create']);

@@ -384,15 +384,19 @@ describe('tipline backup and tipline restore', () => {
     },
   );
 
-  it.skipIf(!hasPostgres)('asks for any secret after moving a store that has none', async () => {
-    const { url, drop } = await freshDatabase();
-    const env = { TIPLINE_DATA_DIR: emptyStore() };
-    rmSync(join(env.TIPLINE_DATA_DIR, 'secret'), { force: true });
-    const { code, stdout } = await run(['move', '--to', '-'], { env, input: `${url}\n` });
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringContaining('TIPLINE_SECRET to any random text of at least 32 characters'),
-    ]);
-    await drop();
-  });
+  it.skipIf(!hasPostgres)(
+    'asks for any secret after moving a store that has none',
+    { tags: ['nightly'] },
+    async () => {
+      const { url, drop } = await freshDatabase();
+      const env = { TIPLINE_DATA_DIR: emptyStore() };
+      rmSync(join(env.TIPLINE_DATA_DIR, 'secret'), { force: true });
+      const { code, stdout } = await run(['move', '--to', '-'], { env, input: `${url}\n` });
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringContaining('TIPLINE_SECRET to any random text of at least 32 characters'),
+      ]);
+      await drop();
+    },
+  );
 });

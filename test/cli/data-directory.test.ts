@@ -13,7 +13,9 @@ import { createKey, serve } from '../support/service.ts';
 const socketsIn = (directory: string) => readdirSync(directory).filter((name) => name.endsWith('.sock'));
 
 describe('the data directory', () => {
-  it('cannot be used by a second server, whose error names it and the process that uses it', async () => {
+  it('cannot be used by a second server, whose error names it and the process that uses it', {
+    tags: ['nightly'],
+  }, async () => {
     const first = await serve();
     const second = await first.command('serve');
     expect({ code: second.code, stderr: second.stderr }).toEqual({

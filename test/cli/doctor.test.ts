@@ -39,7 +39,9 @@ it('tipline doctor finds nothing wrong with a store that has a backup', { tags: 
   );
 });
 
-it('tipline doctor names the credentials that another TIPLINE_SECRET encrypted', async () => {
+it('tipline doctor names the credentials that another TIPLINE_SECRET encrypted', {
+  tags: ['nightly'],
+}, async () => {
   const env = { TIPLINE_DATA_DIR: emptyStore() };
   await run(['providers', 'set', 'shodan', '--key', '-'], { env, input: 'hidden-word\n' });
   const credentials = async (settings: Record<string, string>) => {
@@ -68,7 +70,7 @@ describe.each(releases)('tipline doctor before an upgrade from %s', (release) =>
     ['triggers', 'ok'],
   ];
 
-  it('only warns of the older schema of an embedded database', async () => {
+  it('only warns of the older schema of an embedded database', { tags: ['nightly'] }, async () => {
     expect(await ofSchema({ TIPLINE_DATA_DIR: unpack(release) })).toEqual(expected);
   });
 

@@ -46,7 +46,9 @@ describe('tipline health', () => {
   });
 });
 
-it('tipline health accepts the certificate of a server, which is for another name', async () => {
+it('tipline health accepts the certificate of a server, which is for another name', {
+  tags: ['nightly'],
+}, async () => {
   const files = writeIdentity(identity({ names: ['tipline.example.org'] }));
   const settings = { TIPLINE_TLS_CERT: files.certificate, TIPLINE_TLS_KEY: files.key };
   const service = await serve(settings);

@@ -18,7 +18,9 @@ async function inTheMiddle(service: Service, key: string, before: number): Promi
 }
 
 describe('kill -9 of the server during an import', () => {
-  it('stops the import with a clear message, and leaves neither locks nor damaged data', async () => {
+  it('stops the import with a clear message, and leaves neither locks nor damaged data', {
+    tags: ['nightly'],
+  }, async () => {
     let service = await serve();
     const { directory } = service;
     const key = await createKey(service);
@@ -45,7 +47,7 @@ describe('kill -9 of the server during an import', () => {
 });
 
 describe('kill -9 of an import', () => {
-  it('does not affect the server, and repeating the import completes it', async () => {
+  it('does not affect the server, and repeating the import completes it', { tags: ['nightly'] }, async () => {
     const service = await serve();
     const key = await createKey(service);
     const file = inputFile('linked.json', linkedBundle('linked', MANY_ROWS));

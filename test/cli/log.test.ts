@@ -62,7 +62,9 @@ describe('the log', () => {
 });
 
 describe('the log behind a trusted proxy', () => {
-  it('contains the address of the client, and not the query of a sign-in at the provider', async () => {
+  it('contains the address of the client, and not the query of a sign-in at the provider', {
+    tags: ['nightly'],
+  }, async () => {
     const service = await serve({ TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' });
     const forwarded = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7, 10.1.2.3' };
     await service.get('/api/health?deep=1', undefined, forwarded);

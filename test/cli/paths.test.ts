@@ -218,6 +218,7 @@ describe('an unwritable standard output', () => {
 
   it.each([[['--help']], [['openapi']], [['keys', 'list', '--json']], [['export', '--format', 'csv']]])(
     'is reported in one line by %j',
+    { tags: ['nightly'] },
     async (args) => {
       const { code, stderr } = await toFull(service.env, ...args);
       expect(code).toBe(1);
@@ -268,6 +269,7 @@ describe('a standard output that nobody reads', () => {
 
   it.each(['stdout', 'all'] as const)(
     'does not end a command in the middle of its changes (%s)',
+    { tags: ['nightly'] },
     async (unread) => {
       const env = { TIPLINE_DATA_DIR: emptyStore() };
       expect((await run(['whitelist', 'load', ...lists], { env, unread })).code).toBe(0);

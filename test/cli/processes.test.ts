@@ -95,7 +95,7 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server with three pr
     );
   });
 
-  it('restarts a killed process, and keeps serving meanwhile', async () => {
+  it('restarts a killed process, and keeps serving meanwhile', { tags: ['nightly'] }, async () => {
     const before = childrenOf(server.pid);
     const [victim = 0] = before;
     process.kill(victim, 'SIGKILL');

@@ -171,7 +171,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('two processes with a certificate', (
     }
   });
 
-  it('both use another certificate once the files have changed', async () => {
+  it('both use another certificate once the files have changed', { tags: ['nightly'] }, async () => {
     const renewed = identity({ names: NAMES });
     replace(files.key, renewed.key);
     replace(files.certificate, renewed.cert);

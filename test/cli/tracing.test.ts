@@ -12,7 +12,9 @@ beforeEach(async () => {
 });
 afterEach(() => collector.close());
 
-it('tipline import with a collector sends the import with its statements before it ends, with the variables of .env', async () => {
+it('tipline import with a collector sends the import with its statements before it ends, with the variables of .env', {
+  tags: ['nightly'],
+}, async () => {
   const cwd = temporaryDirectory();
   writeFileSync(
     join(cwd, '.env'),

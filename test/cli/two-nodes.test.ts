@@ -51,7 +51,9 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
     expect(started()).toEqual(['runs', 'runs']);
   });
 
-  it('a key revoked on the command line is rejected by both once the command returns', async () => {
+  it('a key revoked on the command line is rejected by both once the command returns', {
+    tags: ['nightly'],
+  }, async () => {
     const [first, second] = nodes;
     const key = await createKey(first);
     const alive = await Promise.all(nodes.map((node) => node.get(LIST, key)));

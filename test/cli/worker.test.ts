@@ -52,7 +52,7 @@ describe('tipline worker with WORKER_PORT', () => {
   });
 });
 
-it('tipline worker names WORKER_PORT when its port is in use', async () => {
+it('tipline worker names WORKER_PORT when its port is in use', { tags: ['nightly'] }, async () => {
   const port = await freePort();
   const first = tipline(['worker'], {
     env: { TIPLINE_DATA_DIR: emptyStore(), WORKER_PORT: String(port) },
@@ -68,7 +68,9 @@ it('tipline worker names WORKER_PORT when its port is in use', async () => {
   });
 });
 
-it('tipline worker names the key-value store in the log when that does not answer', async () => {
+it('tipline worker names the key-value store in the log when that does not answer', {
+  tags: ['nightly'],
+}, async () => {
   const worker = tipline(['worker'], {
     env: { TIPLINE_DATA_DIR: emptyStore(), REDIS_URL: `redis://127.0.0.1:${await freePort()}` },
   });

@@ -107,7 +107,7 @@ describe.skipIf(!isInstalled('python3'))('the analyzer of cortex.md', () => {
     return JSON.parse(readFileSync(join(recipe.root, 'job/output/output.json'), 'utf8'));
   }
 
-  it('reports the verdict of what is listed, and nothing of others', async () => {
+  it('reports the verdict of what is listed, and nothing of others', { tags: ['nightly'] }, async () => {
     recipe = await openRecipe('cortex', DOMAINS);
     for (const role of ROLES) {
       const { success, full, summary } = await reportOn(DOMAINS[role], recipe.key);

@@ -41,7 +41,9 @@ describe.skipIf(!isInstalled('suricata-update') || !isInstalled('suricata'))(
       return Object.fromEntries(ROLES.map((role) => [role, alerted.includes(DOMAINS[role])]));
     }
 
-    it('fetches rules that alert on what is listed and nothing else, and follows changes', async () => {
+    it('fetches rules that alert on what is listed and nothing else, and follows changes', {
+      tags: ['nightly'],
+    }, async () => {
       await recipe.run(/^suricata-update/);
       expect(await alerts()).toEqual(AT_FIRST);
       await recipe.change(DOMAINS);

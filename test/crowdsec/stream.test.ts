@@ -119,7 +119,9 @@ onEveryEngine((engine) => {
       expect((await startup()).new.sort(byValue)).toEqual(body.new);
     });
 
-    it('has more than a page, and goes on with what has been added and removed', async () => {
+    it('has more than a page, and goes on with what has been added and removed', {
+      tags: ['nightly'],
+    }, async () => {
       await harness.load(Array.from({ length: MANY }, (_, i) => ip(address(i))));
       expect(values((await startup()).new)).toEqual(
         Array.from({ length: MANY }, (_, i) => address(i)).sort(),

@@ -124,7 +124,9 @@ onEveryEngine((engine) => {
     }
   }
 
-  it('counts the indicators of campaigns correctly after arbitrary writes, for every TLP ceiling', async () => {
+  it('counts the indicators of campaigns correctly after arbitrary writes, for every TLP ceiling', {
+    tags: ['nightly'],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(writes, async (steps) => {
         const { db } = harness;

@@ -72,7 +72,7 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
     );
   });
 
-  it('can be abandoned midway without leaving an active query', async () => {
+  it('can be abandoned midway without leaving an active query', { tags: ['nightly'] }, async () => {
     const connections = async () => {
       const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
         where datname = current_database() and query like 'copy%' and state = 'active'`.execute(database.db);

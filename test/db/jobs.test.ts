@@ -75,7 +75,9 @@ onEveryEngine(({ name: engine }) => {
     return openDatabase({ url, dataDirectory: '', allowRemote: false, onIdleError: () => {}, log });
   }
 
-  it('a job that waits for another worker to end the one in progress causes no failing statement', async () => {
+  it('a job that waits for another worker to end the one in progress causes no failing statement', {
+    tags: ['nightly'],
+  }, async () => {
     const failed: string[] = [];
     const database = await open((event) => {
       if (event.level === 'error') failed.push(String(event.error));

@@ -29,7 +29,7 @@ onEveryEngine((engine) => {
     await harness.close();
   });
 
-  it('analyzes the history of indicators when it has its first rows', async () => {
+  it('analyzes the history of indicators when it has its first rows', { tags: ['nightly'] }, async () => {
     const harness = await startHarness({ open: engine.openNew });
     const count = createSegmentCounter(harness.db);
     const hasStatistics = async () => {

@@ -141,7 +141,9 @@ describe('opening the database', () => {
     await rm(dataDirectory, { recursive: true });
   });
 
-  it('returns the same types and errors to a client process as to the owner', async () => {
+  it('returns the same types and errors to a client process as to the owner', {
+    tags: ['nightly'],
+  }, async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
     const open = (allowRemote: boolean) =>
       openDatabase({ url: undefined, dataDirectory, allowRemote, onIdleError });
@@ -158,7 +160,9 @@ describe('opening the database', () => {
     await rm(dataDirectory, { recursive: true });
   });
 
-  it("isolates a client's transaction, and rolls it back when the client fails", async () => {
+  it("isolates a client's transaction, and rolls it back when the client fails", {
+    tags: ['nightly'],
+  }, async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
     const open = (allowRemote: boolean) =>
       openDatabase({ url: undefined, dataDirectory, allowRemote, onIdleError });

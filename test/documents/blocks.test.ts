@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationIds } from '../api-clients/operations.ts';
 import { hasPython } from '../api-clients/python.ts';
+import { isInstalled } from '../consumers/recipe.ts';
 import { type CodeBlock, codeBlocks, documents, isAsPrinted, RUNNABLE } from '../support/code-blocks.ts';
 import { DOCUMENTS_RUN_HERE, reasonOf } from './dispositions.ts';
 import { type Session, startSession } from './session.ts';
 
-// The code blocks of the documentation. RUN_DOCUMENTS=1 runs those that no other test runs; it takes a minute.
+// The code blocks of the documentation that no other test runs: those of the first pages always, the others with npm run test:all.
+
+const FIRST = ['docs/tutorials/first-ten-minutes.md', 'README.md'];
+const [first, others] = [true, false].map((isFirst) =>
+  Object.entries(DOCUMENTS_RUN_HERE).filter(([document]) => FIRST.includes(document) === isFirst),
+) as [[string, string | null][], [string, string | null][]];
 
 /** The examples of events in the OpenAPI document, and the feeds that have them. */
 const MISP_EVENTS = {
@@ -67,14 +73,14 @@ describe('the comparison with a printed text', () => {
   });
 });
 
-describe.skipIf(!process.env.RUN_DOCUMENTS)('the code blocks, run in their order', () => {
+describe.skipIf(!isInstalled('curl'))('the code blocks, run in their order', () => {
   let session: Session;
   beforeAll(async () => {
     session = await startSession();
   });
   afterAll(() => session.close());
 
-  it.each(Object.entries(DOCUMENTS_RUN_HERE))('of %s', async (document, preparation) => {
+  async function runBlocks(document: string, preparation: string | null) {
     if (preparation !== null) await session.prepare(preparation);
     const blocks = codeBlocks(document);
     for (const [index, block] of blocks.entries()) {
@@ -83,9 +89,13 @@ describe.skipIf(!process.env.RUN_DOCUMENTS)('the code blocks, run in their order
       const next = blocks[index + 1];
       await session.run(block, next?.isOutput ? next : undefined);
     }
-  });
+  }
 
-  describe('the reference of the API', () => {
+  it.each(first)('of %s', runBlocks);
+
+  it.each(others)('of %s', { tags: ['nightly'] }, runBlocks);
+
+  describe('the reference of the API', { tags: ['nightly'] }, () => {
     const pages = documents().filter((document) => document.startsWith('docs/reference/api/'));
     const blocks = (language: string) =>
       pages.flatMap(codeBlocks).filter((block) => block.language === language);

@@ -56,7 +56,7 @@ onEveryEngine((engine) => {
     expect(one).toEqual(other);
   });
 
-  it('only the exports that were requested last have versions', async () => {
+  it('only the exports that were requested last have versions', { tags: ['nightly'] }, async () => {
     for (let i = 0; i < 203; i++) await record(`export ${i}`, { 4000000000: 'a' }, 100_000 + i);
     const rows = await harness.db.selectFrom('address_rule_version').select('request').execute();
     expect(rows).toHaveLength(200);

@@ -164,7 +164,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('has notes about it, and the other parts of its objects', async () => {
+    it('has notes about it, and the other parts of its objects', { tags: ['nightly'] }, async () => {
       await loadEvent();
       await loadBundle();
       expect((await contextOf('DOMAIN', 'evil.example')).attributes).toMatchObject([
@@ -192,7 +192,9 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('a source that states an indicator in thousands of records keeps the latest', async () => {
+  it('a source that states an indicator in thousands of records keeps the latest', {
+    tags: ['nightly'],
+  }, async () => {
     const count = MAX_RECORDS * 3;
     const records = Array.from({ length: count }, (_, n) =>
       indicatorRecord('DOMAIN', 'evil.example', {
@@ -233,7 +235,9 @@ onEveryEngine((engine) => {
       expect(await isForDetection()).toBe(false);
     });
 
-    it('is in none once the version that an earlier release stored without a mark is stated again', async () => {
+    it('is in none once the version that an earlier release stored without a mark is stated again', {
+      tags: ['nightly'],
+    }, async () => {
       await harness.load([...stating('1', OLD, true), ...stating('2', OLD, true)]);
       await harness.load(stating('2', NEW, true));
       expect(await isForDetection()).toBe(true);
@@ -241,7 +245,9 @@ onEveryEngine((engine) => {
       expect(await isForDetection()).toBe(false);
     });
 
-    it('stays what another Tipline states, whose other sources have records that do not', async () => {
+    it('stays what another Tipline states, whose other sources have records that do not', {
+      tags: ['nightly'],
+    }, async () => {
       const said = indicatorRecord('DOMAIN', 'evil.example', {
         externalIds: ['indicator--x'],
         statedAt: new Date(NEW),
@@ -305,18 +311,22 @@ onEveryEngine((engine) => {
       expect(await isListed()).toBe(true);
     });
 
-    it.each(WAYS)('stays while another record in %s or another source states it', async (_, record) => {
-      await harness.load([...(await record(200, 0, false)), ...(await record(201, 0, false))]);
-      await harness.load(await record(200, 1, true));
-      expect(await isListed()).toBe(true);
-      expect((await contextOf('DOMAIN', 'evil.example')).records).toMatchObject([
-        { id: `indicator--${uuid(201)}` },
-      ]);
-      await harness.load(await record(201, 1, true));
-      expect(await isListed()).toBe(false);
-      await harness.load([indicatorRecord('DOMAIN', 'evil.example')], 'Other');
-      expect(await isListed()).toBe(true);
-    });
+    it.each(WAYS)(
+      'stays while another record in %s or another source states it',
+      { tags: ['nightly'] },
+      async (_, record) => {
+        await harness.load([...(await record(200, 0, false)), ...(await record(201, 0, false))]);
+        await harness.load(await record(200, 1, true));
+        expect(await isListed()).toBe(true);
+        expect((await contextOf('DOMAIN', 'evil.example')).records).toMatchObject([
+          { id: `indicator--${uuid(201)}` },
+        ]);
+        await harness.load(await record(201, 1, true));
+        expect(await isListed()).toBe(false);
+        await harness.load([indicatorRecord('DOMAIN', 'evil.example')], 'Other');
+        expect(await isListed()).toBe(true);
+      },
+    );
 
     it.each(WAYS)('is that of the other sources, if %s does not state it any more', async (_, record) => {
       const defaults = { confidence: 95, severity: 'CRITICAL' } as const;
@@ -358,6 +368,7 @@ onEveryEngine((engine) => {
 
     it.each(WAYS)(
       'is not listed if an older file in %s is read after the withdrawal',
+      { tags: ['nightly'] },
       async (_, record, reason) => {
         const state = () =>
           sql`select (select count(*) from indicator) as rows, (select count(*) from external_id where entity_kind = 'indicator') as ids`.execute(
@@ -384,6 +395,7 @@ onEveryEngine((engine) => {
 
     it.each(WAYS)(
       'is listed if the withdrawal in %s was undone before an older file is read',
+      { tags: ['nightly'] },
       async (_, record) => {
         const ids = [];
         for (let n = 0; n < 2; n++) ids.push(await harness.loadRun(await record(200, 1, true), 'A'));
@@ -409,7 +421,9 @@ onEveryEngine((engine) => {
       expect(await isListed()).toBe(true);
     });
 
-    it('is not listed if an older file follows the withdrawal by more than a batch', async () => {
+    it('is not listed if an older file follows the withdrawal by more than a batch', {
+      tags: ['nightly'],
+    }, async () => {
       const others = Array.from({ length: 1_200 }, (_, n) =>
         indicatorRecord('DOMAIN', `d${n}.test-feed.net`),
       );
@@ -418,7 +432,7 @@ onEveryEngine((engine) => {
       expect(await isListed()).toBe(false);
     });
 
-    it('stays where there were more records than are stored', async () => {
+    it('stays where there were more records than are stored', { tags: ['nightly'] }, async () => {
       const count = MAX_RECORDS + 1;
       const all = (day: number, isRevoked: boolean) =>
         Promise.all(Array.from({ length: count }, (_, n) => revoked(200 + n, day, isRevoked)));
@@ -427,7 +441,7 @@ onEveryEngine((engine) => {
       expect(await isListed()).toBe(true);
     });
 
-    it('does not count as stated again when an earlier import is undone', async () => {
+    it('does not count as stated again when an earlier import is undone', { tags: ['nightly'] }, async () => {
       const first = await harness.loadRun([indicatorRecord('DOMAIN', 'evil.example')], 'A');
       await harness.loadRun(await revoked(200, 1, true), 'A');
       await startUndo(harness.db, first, BY);
@@ -585,6 +599,7 @@ onEveryEngine((engine) => {
 
     it.each(WAYS)(
       'stays listed with an earlier value that another record or source states, in %s',
+      { tags: ['nightly'] },
       async (_, version) => {
         await harness.load([...(await version(200, 0, [WRONG])), ...(await version(201, 0, [WRONG]))]);
         await harness.load(await version(200, 1, [RIGHT]));
@@ -603,6 +618,7 @@ onEveryEngine((engine) => {
 
     it.each(WAYS)(
       'is listed with its earlier value again once a later version in %s has it',
+      { tags: ['nightly'] },
       async (_, version) => {
         await harness.load(await version(200, 0, [WRONG]));
         await harness.load(await version(200, 1, [RIGHT]));
@@ -642,21 +658,27 @@ onEveryEngine((engine) => {
       expect(await listed()).toEqual([RIGHT, WRONG]);
     });
 
-    it.each(WAYS)('gets its earlier value back when the correction in %s is undone', async (_, version) => {
-      const undo = async (id: string) => {
-        await startUndo(harness.db, id, BY);
-        await runPendingUndos(harness.db, { now: () => NOW });
-      };
-      await harness.loadRun(await version(200, 0, [WRONG]), 'A');
-      const second = await harness.loadRun(await version(200, 1, [RIGHT]), 'A');
-      const third = await harness.loadRun(await version(200, 1, [RIGHT]), 'A');
-      await undo(second);
-      expect([await listed(), await blocked()]).toEqual([[RIGHT], [RIGHT]]);
-      await undo(third);
-      expect([await listed(), await blocked()]).toEqual([[WRONG], [WRONG]]);
-    });
+    it.each(WAYS)(
+      'gets its earlier value back when the correction in %s is undone',
+      { tags: ['nightly'] },
+      async (_, version) => {
+        const undo = async (id: string) => {
+          await startUndo(harness.db, id, BY);
+          await runPendingUndos(harness.db, { now: () => NOW });
+        };
+        await harness.loadRun(await version(200, 0, [WRONG]), 'A');
+        const second = await harness.loadRun(await version(200, 1, [RIGHT]), 'A');
+        const third = await harness.loadRun(await version(200, 1, [RIGHT]), 'A');
+        await undo(second);
+        expect([await listed(), await blocked()]).toEqual([[RIGHT], [RIGHT]]);
+        await undo(third);
+        expect([await listed(), await blocked()]).toEqual([[WRONG], [WRONG]]);
+      },
+    );
 
-    it('is listed with its earlier value when that is imported again after the correction was undone', async () => {
+    it('is listed with its earlier value when that is imported again after the correction was undone', {
+      tags: ['nightly'],
+    }, async () => {
       const second = await harness.loadRun(await stixVersion(200, 1, [RIGHT]), 'A');
       await harness.loadRun(await stixVersion(200, 0, [WRONG]), 'A');
       await startUndo(harness.db, second, BY);
@@ -800,7 +822,7 @@ onEveryEngine((engine) => {
       expect(event.Attribute).toHaveLength(given.length + 3);
     });
 
-    it('have uuids of their own, and say which event they repeat', async () => {
+    it('have uuids of their own, and say which event they repeat', { tags: ['nightly'] }, async () => {
       await loadEvent();
       const [event] = await events();
       expect(event.uuid).not.toBe(uuid(1));
@@ -809,7 +831,9 @@ onEveryEngine((engine) => {
       expect(EVENT.Event.Attribute.filter((one) => uuids.includes(`"uuid":"${one.uuid}"`))).toEqual([]);
     });
 
-    it('repeat an indicator in each of its reports, and list those of none', async () => {
+    it('repeat an indicator in each of its reports, and list those of none', {
+      tags: ['nightly'],
+    }, async () => {
       await harness.load([
         reportRecord('One', { externalIds: [`report--${uuid(1)}`] }),
         reportRecord('Two', { externalIds: [`report--${uuid(2)}`] }),
@@ -940,7 +964,7 @@ onEveryEngine((engine) => {
     ['source', ['CERT', 'Labs']],
     ['campaign', ['Tipline: indicators without a campaign']],
     ['number', ['Tipline: indicators 0 to 1999']],
-  ])('MISP events by %s are named after it', async (group, names) => {
+  ])('MISP events by %s are named after it', { tags: ['nightly'] }, async (group, names) => {
     await loadEvent();
     await loadBundle();
     const { response } = await exported(`misp?group=${group}`);

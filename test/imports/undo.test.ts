@@ -89,7 +89,9 @@ onEveryEngine((engine) => {
   const rowsOf = (prefix: string, count = ROWS) =>
     Array.from({ length: count }, (_, i) => indicatorRecord('DOMAIN', `${prefix}${i}.test-feed.net`));
 
-  it('undoes a multi-batch import with its actors, campaigns and relationships', async () => {
+  it('undoes a multi-batch import with its actors, campaigns and relationships', {
+    tags: ['nightly'],
+  }, async () => {
     await tipline.load(rowsOf('kept', 600), 'Other');
     const before = await state();
     const wrong = rowsOf('wrong').map((record, i) => ({ ...record, externalIds: [`indicator--${i}`] }));
@@ -211,7 +213,9 @@ onEveryEngine((engine) => {
     expect(await externalIds()).toEqual(['before']);
   });
 
-  it('restores in any order what one import changed, another changed again and a third repeated', async () => {
+  it('restores in any order what one import changed, another changed again and a third repeated', {
+    tags: ['nightly'],
+  }, async () => {
     const record = (tag: string) => indicatorRecord('DOMAIN', 'a.test-feed.net', { tags: [tag] });
     await tipline.loadRun([record('right')]);
     const before = await state();
@@ -424,7 +428,9 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(25));
   });
 
-  it('equals importing only the other files, in whatever order imports are undone', async () => {
+  it('equals importing only the other files, in whatever order imports are undone', {
+    tags: ['nightly'],
+  }, async () => {
     const property = fc.asyncProperty(
       worlds.map((world) => [...new Map(world.map((said) => [objectOf(said), said])).values()]),
       fc.array(fc.array(fc.nat(40), { minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 6 }),

@@ -99,7 +99,7 @@ onEveryEngine((engine) => {
       expect(await linesLater('edge')).toHaveLength(COUNT);
     });
 
-    it('is not held back if the minimum remains', async () => {
+    it('is not held back if the minimum remains', { tags: ['nightly'] }, async () => {
       await addFeed('edge', { minEntries: 700 });
       const id = await addList();
       await runWith(id, 0, COUNT);
@@ -108,7 +108,9 @@ onEveryEngine((engine) => {
       expect(await linesLater('edge')).toHaveLength(700);
     });
 
-    it('is held back if a feed would have less than its share of an earlier day', async () => {
+    it('is held back if a feed would have less than its share of an earlier day', {
+      tags: ['nightly'],
+    }, async () => {
       await addFeed('edge', { minShare: 75 });
       const id = await addList();
       await runWith(id, 0, COUNT);
@@ -123,7 +125,9 @@ onEveryEngine((engine) => {
       expect(await runWith(id, 0, 674)).toMatchObject({ left: 0, heldBack: 1 });
     });
 
-    it('compares with the first run of today if there was none before, and keeps counts of eight days', async () => {
+    it('compares with the first run of today if there was none before, and keeps counts of eight days', {
+      tags: ['nightly'],
+    }, async () => {
       const id = await addList();
       await runWith(id, 0, COUNT);
       await addFeed('edge', { minShare: 90 });
@@ -136,7 +140,9 @@ onEveryEngine((engine) => {
       expect(counts).toEqual(Array.from({ length: 8 }, () => ({ entries: COUNT })));
     });
 
-    it('is not held back when other entries take the place of those that leave', async () => {
+    it('is not held back when other entries take the place of those that leave', {
+      tags: ['nightly'],
+    }, async () => {
       await addFeed('edge', { minEntries: COUNT, minShare: 100 });
       const id = await addList();
       await runWith(id, 0, COUNT);
@@ -147,7 +153,9 @@ onEveryEngine((engine) => {
       expect(await runWith(id, 800, COUNT + 800)).toMatchObject({ new: 400, left: 400, heldBack: 0 });
     });
 
-    it('does not count what another source lists, until that one delists it too', async () => {
+    it('does not count what another source lists, until that one delists it too', {
+      tags: ['nightly'],
+    }, async () => {
       await addFeed('edge', { minEntries: COUNT });
       const id = await addList();
       const other = await addList({ name: 'Other' });
@@ -159,7 +167,9 @@ onEveryEngine((engine) => {
       expect(await linesLater('edge')).toHaveLength(COUNT);
     });
 
-    it('does not count what another source reported and that has expired there', async () => {
+    it('does not count what another source reported and that has expired there', {
+      tags: ['nightly'],
+    }, async () => {
       await addFeed('edge', { minEntries: COUNT });
       const id = await addList();
       const expiresAt = new Date(NOW.getTime() + DAY * 1000);
@@ -198,7 +208,7 @@ onEveryEngine((engine) => {
       expect(await linesLater('edge')).toHaveLength(49);
     });
 
-    it('does not count what stays in the feed without a lifetime', async () => {
+    it('does not count what stays in the feed without a lifetime', { tags: ['nightly'] }, async () => {
       await addFeed('edge', { minEntries: COUNT });
       const id = await addList({ lifetimes: { IPV4: DAY } });
       await runWith(id, 0, COUNT);
@@ -206,7 +216,7 @@ onEveryEngine((engine) => {
       expect(await linesLater('edge')).toHaveLength(COUNT);
     });
 
-    it('counts a feed with a limit up to it', async () => {
+    it('counts a feed with a limit up to it', { tags: ['nightly'] }, async () => {
       await addFeed('edge', { minEntries: 600 }, { query: 'type=DOMAIN&limit=600' });
       const id = await addList();
       await runWith(id, 0, COUNT);
@@ -267,7 +277,9 @@ onEveryEngine((engine) => {
       expect(await runWith(id, 0, 600)).toMatchObject({ left: 0, heldBack: 50 });
     });
 
-    it('states the last copy that contained the entries as their last sighting', async () => {
+    it('states the last copy that contained the entries as their last sighting', {
+      tags: ['nightly'],
+    }, async () => {
       await addFeed('edge', { minEntries: 800 });
       const id = await addList();
       days(1);
@@ -284,21 +296,27 @@ onEveryEngine((engine) => {
     it.each([
       ['its bound is removed', () => changeFeed(tipline.db, 'edge', { minEntries: null }, by())],
       ['it is removed', () => removeFeed(tipline.db, 'edge', by())],
-    ])('states that copy also when the feed holds nothing back any more because %s', async (_, change) => {
-      await addFeed('edge', { minEntries: 800 });
-      const id = await addList();
-      days(1);
-      await runWith(id, 0, COUNT);
-      days(2);
-      await runWith(id, 0, 700);
-      days(30);
-      await change();
-      expect(await runWith(id, 0, 700)).toMatchObject({ left: 500, heldBack: 0 });
-      const { lastSeen } = (await tipline.get(`/api/v1/indicators?q=${host(701)}`)).json().data[0];
-      expect(lastSeen).toBe(new Date(NOW.getTime() + DAY * 1000).toISOString());
-    });
+    ])(
+      'states that copy also when the feed holds nothing back any more because %s',
+      { tags: ['nightly'] },
+      async (_, change) => {
+        await addFeed('edge', { minEntries: 800 });
+        const id = await addList();
+        days(1);
+        await runWith(id, 0, COUNT);
+        days(2);
+        await runWith(id, 0, 700);
+        days(30);
+        await change();
+        expect(await runWith(id, 0, 700)).toMatchObject({ left: 500, heldBack: 0 });
+        const { lastSeen } = (await tipline.get(`/api/v1/indicators?q=${host(701)}`)).json().data[0];
+        expect(lastSeen).toBe(new Date(NOW.getTime() + DAY * 1000).toISOString());
+      },
+    );
 
-    it('is decided again after a run that was killed between its batches', async () => {
+    it('is decided again after a run that was killed between its batches', {
+      tags: ['nightly'],
+    }, async () => {
       await addFeed('edge', { minEntries: 500 });
       const id = await addList();
       await runWith(id, 0, COUNT);
@@ -319,7 +337,7 @@ onEveryEngine((engine) => {
       expect(await linesLater('edge')).toHaveLength(500);
     });
 
-    it('is evaluated again when another source delists in between', async () => {
+    it('is evaluated again when another source delists in between', { tags: ['nightly'] }, async () => {
       await addFeed('edge', { minEntries: 700 });
       const id = await addList();
       const other = await addList({ name: 'Other', address: `${feeds.server.address}/other` });
@@ -356,7 +374,7 @@ onEveryEngine((engine) => {
       expect(await lines('edge')).not.toContain(host(702));
     });
 
-    it('entries that a source expires leave the feed', async () => {
+    it('entries that a source expires leave the feed', { tags: ['nightly'] }, async () => {
       const expiresAt = new Date(tipline.clock.now.getTime() + DAY * 1000);
       await tipline.load([indicatorRecord('DOMAIN', 'dated.test-feed.net', { expiresAt })], 'Dated');
       expect(await lines('edge')).toContain('dated.test-feed.net');
@@ -410,6 +428,7 @@ onEveryEngine((engine) => {
     ['format', { format: 'later' }],
   ])(
     'a feed whose %s is not valid any more is not guarded, and the counts of the run say so',
+    { tags: ['nightly'] },
     async (_, change) => {
       await addFeed('edge', { minEntries: COUNT });
       await addFeed('other', { minEntries: 650 }, { query: 'type=DOMAIN&minConfidence=1' });
@@ -421,7 +440,7 @@ onEveryEngine((engine) => {
     },
   );
 
-  it('a changed query is not compared with counts of the earlier one', async () => {
+  it('a changed query is not compared with counts of the earlier one', { tags: ['nightly'] }, async () => {
     await addFeed('edge', { minShare: 90 });
     const id = await addList();
     await runWith(id, 0, COUNT);

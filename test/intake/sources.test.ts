@@ -95,7 +95,9 @@ onEveryEngine((engine) => {
       expect(await readRevision(tipline.db)).toBe(revision);
     });
 
-    it('imports an unchanged copy again when other networks are accepted', async () => {
+    it('imports an unchanged copy again when other networks are accepted', {
+      tags: ['nightly'],
+    }, async () => {
       feeds.server.answer(({ headers }) =>
         headers['if-none-match'] === '"v1"'
           ? { status: 304 }
@@ -338,7 +340,7 @@ onEveryEngine((engine) => {
       await runPendingUndos(tipline.db, { now: () => tipline.clock.now });
     };
 
-    it('are undone without listing again what the list has dropped', async () => {
+    it('are undone without listing again what the list has dropped', { tags: ['nightly'] }, async () => {
       const id = await addList();
       answer(TWO);
       await feeds.run(id);
@@ -356,7 +358,7 @@ onEveryEngine((engine) => {
       expect(await values()).toEqual(['bad-one.test-feed.net']);
     });
 
-    it('are undone wholly after the list has dropped what they added', async () => {
+    it('are undone wholly after the list has dropped what they added', { tags: ['nightly'] }, async () => {
       const id = await addList();
       answer(TWO);
       await feeds.run(id);
@@ -378,7 +380,9 @@ onEveryEngine((engine) => {
       expect(await values()).toHaveLength(2);
     });
 
-    it('are members until the next run also if their import is killed before its end', async () => {
+    it('are members until the next run also if their import is killed before its end', {
+      tags: ['nightly'],
+    }, async () => {
       const id = await addList();
       answer(TWO);
       await feeds.run(id);
@@ -432,6 +436,7 @@ onEveryEngine((engine) => {
   describe('a source that becomes a snapshot list', () => {
     it.each(['its feed', 'its files'])(
       'keeps expired what its list does not have, after %s',
+      { tags: ['nightly'] },
       async (kind) => {
         const settings = { kind: 'text', lifetimes: { DOMAIN: 7 * DAY } } as const;
         await tipline.load([indicatorRecord('DOMAIN', 'old.test-feed.net')], 'Feed');
@@ -769,7 +774,9 @@ onEveryEngine((engine) => {
       expect(await only()).toMatchObject({ lastSeen: lastSeen.toISOString(), expiresAt: null });
     });
 
-    it('apply to a source although those of another one cannot be applied', async () => {
+    it('apply to a source although those of another one cannot be applied', {
+      tags: ['nightly'],
+    }, async () => {
       await tipline.load([indicatorRecord('DOMAIN', 'broken.test-feed.net')], 'Broken');
       await tipline.load([indicatorRecord('DOMAIN', 'sound.test-feed.net')], 'Sound');
       const broken = await requireSource(tipline.db, 'Broken');
@@ -1144,21 +1151,25 @@ onEveryEngine((engine) => {
       ['broken', { body: '{"Event": {"uuid"' }, 'an event in the manifest is not JSON'],
       ['refused', { body: '{"message": "Not found"}' }, 'an event in the manifest is another document'],
       ['null', { body: 'null' }, 'an event in the manifest is another document'],
-    ] as const)('continues without a %s event, and requests it again', async (_, answer, reason) => {
-      let there = false;
-      feeds.server.answer(({ url }: Asked) => {
-        if (url.endsWith('/manifest.json'))
-          return { body: JSON.stringify({ [uuid(1)]: { timestamp: '1' }, [uuid(2)]: { timestamp: '1' } }) };
-        if (url.includes(uuid(2)) && !there) return answer;
-        return { body: JSON.stringify(event(url.includes(uuid(2)) ? 2 : 1, '1780000000')) };
-      });
-      const id = await feeds.add({ kind: 'misp', address: `${feeds.server.address}/feed` });
-      const { counts } = await feeds.run(id);
-      expect(counts).toMatchObject({ others: { rejected: 1 }, reasons: { [reason]: 1 } });
-      there = true;
-      await feeds.run(id);
-      expect(await values()).toHaveLength(2);
-    });
+    ] as const)(
+      'continues without a %s event, and requests it again',
+      { tags: ['nightly'] },
+      async (_, answer, reason) => {
+        let there = false;
+        feeds.server.answer(({ url }: Asked) => {
+          if (url.endsWith('/manifest.json'))
+            return { body: JSON.stringify({ [uuid(1)]: { timestamp: '1' }, [uuid(2)]: { timestamp: '1' } }) };
+          if (url.includes(uuid(2)) && !there) return answer;
+          return { body: JSON.stringify(event(url.includes(uuid(2)) ? 2 : 1, '1780000000')) };
+        });
+        const id = await feeds.add({ kind: 'misp', address: `${feeds.server.address}/feed` });
+        const { counts } = await feeds.run(id);
+        expect(counts).toMatchObject({ others: { rejected: 1 }, reasons: { [reason]: 1 } });
+        there = true;
+        await feeds.run(id);
+        expect(await values()).toHaveLength(2);
+      },
+    );
   });
 
   describe('OTX', () => {

@@ -139,7 +139,7 @@ onEveryEngine((engine) => {
   );
 
   describe('loading, replacing, disabling, enabling and removing a list', () => {
-    it('hides exactly the matches of all lists, for arbitrary entries', async () => {
+    it('hides exactly the matches of all lists, for arbitrary entries', { tags: ['nightly'] }, async () => {
       await loadList(tipline.db, { ...LIST, name: 'ZZZ last by name' }, why);
       const [{ id: other } = { id: '' }] = await findLists(tipline.db);
       const loaded = [{ id: other, list: LIST }];

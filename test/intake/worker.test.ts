@@ -162,7 +162,9 @@ onEveryEngine((engine) => {
     await until(async () => (await tipline.get(`/api/v1/indicators/${asked}`)).json().data.confidence === 80);
   });
 
-  it('warns of what is held back for feeds, and of feeds that are not guarded', async () => {
+  it('warns of what is held back for feeds, and of feeds that are not guarded', {
+    tags: ['nightly'],
+  }, async () => {
     const feed = { name: '', description: '', format: 'txt', tlpCeiling: 'GREEN', minEntries: 2 } as const;
     const by = { who: 'test', now: tipline.clock.now };
     await createFeed(tipline.db, { ...feed, slug: 'edge', query: 'type=DOMAIN' }, by);
@@ -194,7 +196,7 @@ onEveryEngine((engine) => {
     expect(feeds.server.asked).toHaveLength(1);
   });
 
-  it('fetches other sources while one is leased by a killed run', async () => {
+  it('fetches other sources while one is leased by a killed run', { tags: ['nightly'] }, async () => {
     feeds.server.answer(({ url }) => ({
       body: url.endsWith('held') ? 'held.test-feed.net\n' : 'other.test-feed.net\n',
     }));
@@ -217,7 +219,7 @@ onEveryEngine((engine) => {
     await until(async () => (await total()) === 2);
   });
 
-  it('goes on at once after the clock was set back', async () => {
+  it('goes on at once after the clock was set back', { tags: ['nightly'] }, async () => {
     feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
     await feeds.add({ kind: 'text' });
     await start(1);

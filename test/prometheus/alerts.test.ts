@@ -144,7 +144,7 @@ it('each alert but the last warning of a certificate has a case', () => {
 describe.skipIf(isMissing)('the alert rules', () => {
   it('are valid', () => expect(promtool('check', 'rules', RULES)).toMatchObject({ status: 0 }));
 
-  it('fire for what they are about, alone, and not while all is well', () => {
+  it('fire for what they are about, alone, and not while all is well', { tags: ['nightly'] }, () => {
     const tests = [
       { name: 'all is well', input_series: changed({}), promql_expr_test: [at(LATE, [])] },
       ...CASES.map(([name, changes, labels]) => ({

@@ -152,7 +152,7 @@ onEveryEngine((engine) => {
     );
   });
 
-  it('keeps a copy of the first rows equal to them', { timeout: 600_000 }, async () => {
+  it('keeps a copy of the first rows equal to them', { timeout: 600_000, tags: ['nightly'] }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ ceiling: tlp, filters: firstFilters, limit: fc.constantFrom(...FIRST) }), {

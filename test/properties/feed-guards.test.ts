@@ -75,7 +75,9 @@ onEveryEngine((engine) => {
   });
   afterEach(() => tipline.close());
 
-  it('no delisting takes a feed under its bound, and a hidden entry is in no feed', async () => {
+  it('no delisting takes a feed under its bound, and a hidden entry is in no feed', {
+    tags: ['nightly'],
+  }, async () => {
     let world = 0;
     await fc.assert(
       fc.asyncProperty(worlds, async ({ steps, minEntries, minShare, limit }) => {

@@ -44,7 +44,9 @@ async function breakAtFirst(text: string, port: number) {
 }
 
 describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
-  it('is detected even if it starts later, and then counts for all nodes', async () => {
+  it('is detected even if it starts later, and then counts for all nodes', {
+    tags: ['nightly'],
+  }, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'tipline-test-'));
     const port = await freePort();
     const url = `redis://127.0.0.1:${port}`;

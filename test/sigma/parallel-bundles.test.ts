@@ -53,6 +53,7 @@ describe('rules that are read by many requests at once', () => {
   // The embedded database has one connection, and ends its transactions before it reads.
   it.runIf(ENGINES.some(({ name }) => name === 'postgresql'))(
     'hold at most four connections of one key',
+    { tags: ['nightly'] },
     async () => {
       const engine = ENGINES.find(({ name }) => name === 'postgresql');
       const counted = counting((await engine?.open()) as Awaited<ReturnType<(typeof ENGINES)[0]['open']>>);

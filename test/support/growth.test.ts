@@ -18,11 +18,16 @@ describe('growth measurement', () => {
 
   it.each<[string, (n: number) => number]>([
     ['quadratic', (n) => n * n],
-    ['quadratic up to a limit', (n) => Math.min(n, 16_384) ** 2],
     ['quadratic with a small factor', (n) => (n * n) / 50],
-    ['cubic', (n) => (n / 16) ** 3],
   ])('is steep for %s work', { retry: 3 }, async (_, steps) => {
     // A disturbed doubling hides the others: several measurements find steep work, as several texts do in the suites.
+    expect(await steepGrowth((n) => () => work(steps(n)))).not.toBeNull();
+  });
+
+  it.each<[string, (n: number) => number]>([
+    ['quadratic up to a limit', (n) => Math.min(n, 16_384) ** 2],
+    ['cubic', (n) => (n / 16) ** 3],
+  ])('is steep for %s work', { retry: 3, tags: ['nightly'] }, async (_, steps) => {
     expect(await steepGrowth((n) => () => work(steps(n)))).not.toBeNull();
   });
 

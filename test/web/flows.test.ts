@@ -158,7 +158,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect((await api('/api/v1/indicators', made)).status).toBe(401);
   });
 
-  it('rotates a key, with both valid during the overlap', async () => {
+  it('rotates a key, with both valid during the overlap', { tags: ['nightly'] }, async () => {
     opened = await asAnalyst('/settings/keys');
     const { page } = opened;
     await page.getByRole('button', { name: 'Create API key' }).click();
@@ -173,7 +173,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     for (const each of [old, rotated]) expect((await api('/api/v1/indicators', each)).status).toBe(200);
   });
 
-  it('a pin overrides enrichment; after unpinning, the provider score applies', async () => {
+  it('a pin overrides enrichment; after unpinning, the provider score applies', {
+    tags: ['nightly'],
+  }, async () => {
     const { id } = await firstOf('type=IPV4&pageSize=1');
     opened = await asAnalyst(`/indicators/${id}`);
     const { page } = opened;
@@ -402,7 +404,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await until('it is given out no more', async () => !(await isGivenOut('gone.test-feed.net')));
   });
 
-  it('filters are in the URL, and the export uses them', async () => {
+  it('filters are in the URL, and the export uses them', { tags: ['nightly'] }, async () => {
     opened = await asViewer('/indicators?type=CVE&sort=confidence');
     const { page } = opened;
     const shown = (await (await api('/api/v1/indicators?type=CVE&pageSize=1')).json()) as { total: number };
@@ -506,7 +508,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(layerProblems(JSON.parse(await textOf(layer)))).toEqual([]);
   });
 
-  it('downloads the techniques that Sigma rules cover', async () => {
+  it('downloads the techniques that Sigma rules cover', { tags: ['nightly'] }, async () => {
     opened = await asViewer('/actors');
     const { page } = opened;
     const [layer] = await Promise.all([
@@ -539,7 +541,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByRole('table').getByRole('link').first().waitFor();
   });
 
-  it('filters actors and campaigns, and clears the filter', async () => {
+  it('filters actors and campaigns, and clears the filter', { tags: ['nightly'] }, async () => {
     opened = await asViewer('/actors');
     const { page } = opened;
     const all = await page.getByText(/\d+ known/).innerText();
@@ -797,7 +799,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('Unknown 1').waitFor();
   });
 
-  it('enriches the other results where one fails, and says how many', async () => {
+  it('enriches the other results where one fails, and says how many', { tags: ['nightly'] }, async () => {
     const list = (await (await api('/api/v1/indicators?type=DOMAIN&pageSize=5')).json()) as {
       data: { id: string; value: string }[];
     };
