@@ -111,6 +111,29 @@ export function segmentCount({ tlpCeiling }: Principal, keys: readonly CountKey[
   return sql`(${sql.join([sql`0`, ...counts], sql` + `)})`;
 }
 
+/** A range of keys of the counts of a segment. */
+export interface CountRange {
+  first: number;
+  last: number;
+  /** The number that stands for the first key. */
+  number: number;
+  /** Whether each later key has the next number; otherwise all have this one. */
+  isByKey: boolean;
+}
+
+/** Returns a FROM item: the numbers `n` of indicators of a row of `list_segment` up to the ceiling of `principal`, by `number`, in parts to be summed. */
+export function segmentCounts({ tlpCeiling }: Principal, ranges: readonly CountRange[]) {
+  const allowed = TLPS.indexOf(tlpCeiling) + 1;
+  const parts = ranges.map(({ first, last, number, isByKey }) => {
+    const places = sql`counts[${TLPS.length * first + 1}::integer : ${TLPS.length * (last + 1)}::integer]`;
+    const offset = isByKey ? sql`(place - 1)::integer / ${sql.lit(TLPS.length)}` : sql`0`;
+    return sql`
+      select ${number}::integer + ${offset} as number, n
+      from unnest(${places}) with ordinality as counted (n, place) where (place - 1) % ${sql.lit(TLPS.length)} < ${allowed}::integer`;
+  });
+  return sql`(${sql.join([sql`select 0 as number, 0 as n`, ...parts], sql` union all `)})`;
+}
+
 /** Returns the number of indicators of a row of `list_gram` up to the ceiling of `principal`. */
 export const gramCount = (principal: Principal) => segmentCount(principal, [0]);
 

@@ -40,7 +40,7 @@ export function placeByFirstSeen(
     ), segment as materialized (
       select first_seen, n,
         coalesce(sum(n) over (order by first_seen desc rows between unbounded preceding and 1 preceding), 0) as newer
-      from (select first_seen, coalesce(n0, 0) as n from ${segmentsOf('first_seen_segment', principal, [filters])}) as counted_segment
+      from (select first_seen, coalesce(n, 0) as n from ${segmentsOf('first_seen_segment', principal, filters)}) as counted_segment
     ), counted as (select (${totalOf(principal, filters)})::bigint as total),
     -- No segment has more matches before it than were counted and these.
     most as (select count(*) as n from changed where ${isAscending ? sql`n < 0` : sql`n > 0`})

@@ -99,6 +99,8 @@ export interface PageQuery {
   visibility?: RawBuilder<SqlBool> | undefined;
   /** Few indicators meet the filters other than the tag and the source. */
   isRare?: boolean;
+  /** The number of matches, if it was counted in the same snapshot. */
+  total?: number;
 }
 
 /** A page and the total of the matches. `first`: the additional columns of the first row, which exists even if the page is empty. */
@@ -356,7 +358,7 @@ function preparationOf(
 /** Returns the common table expressions of the matches and of their total, in the order of their dependence. */
 function ctes(
   db: Db,
-  { principal, filters, page, visibility, isRare }: PageQuery,
+  { principal, filters, page, visibility, isRare, total }: PageQuery,
   strategy: Strategy,
   bounds: Bounds,
 ): RawBuilder<unknown>[] {
@@ -384,7 +386,7 @@ function ctes(
   })`;
   switch (strategy) {
     case 'segments':
-      return segmentCtes(principal, filters, page, bounds);
+      return segmentCtes(principal, filters, page, bounds, total);
     case 'gram':
       return [
         ...gramCtes(principal, gramOf(filters) ?? '', bounds.changes),

@@ -1,6 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import { type CountKey, type Principal, segmentCount } from '../../db/visibility.ts';
+import {
+  type CountKey,
+  type CountRange,
+  type Principal,
+  segmentCount,
+  segmentCounts,
+} from '../../db/visibility.ts';
 import { INDICATOR_TYPES, SEVERITIES } from '../../model/vocabulary.ts';
 import type { IndicatorFilters } from './indicators.queries.ts';
 
@@ -122,30 +128,81 @@ export const statementChangesUpTo = (most: number) => sql`(
 ) <= ${most}`;
 
 /**
- * Returns the segments of an order with the numbers `n0`, `n1` and so on of their matches of each of the filters, which differ in the value
- * of one alone. Only the numbers are sorted with them, not the arrays of counts.
+ * Returns a FROM item: the segments of an order with those of their `counts` that have the keys of these filters. With a subset, only
+ * segments that have some of it are in it.
+ * @param since only the segments of the list that begin at this time or later
+ */
+function countsOf(table: keyof typeof SEGMENT_KEYS, filters: IndicatorFilters, since?: string) {
+  const subset = subsetOf(filters);
+  const isLarge = isWithConfidence(filters);
+  const column = sql.ref(isLarge ? 'counts_with_confidence' : 'counts');
+  const conditions = [
+    ...(subset ? [sql`${sql.ref(COUNTED_SUBSETS[subset.subset].key)} = ${subset.key}`] : []),
+    ...(since === undefined ? [] : [sql`last_seen >= ${since}::timestamptz`]),
+  ];
+  // Compressed arrays are decompressed once when they are joined to an empty one, not for each element.
+  return sql`(
+    select ${keyColumns(table)}, ${subset || isLarge ? sql`${column} || '{}'` : column} as counts
+    from ${sql.table(subset ? `${table}_${subset.subset}` : table)} where ${sql.join([sql`true`, ...conditions], sql` and `)} offset 0
+  ) as segment_counts`;
+}
+
+const keyColumns = (table: keyof typeof SEGMENT_KEYS) =>
+  sql.join(SEGMENT_KEYS[table].map((column) => sql.ref(column)));
+
+/**
+ * Returns a FROM item: the segments of an order with the numbers `n` of their matches; null: none. Only the numbers are sorted with them,
+ * not the arrays of counts.
+ * @param since only the segments of the list that begin at this time or later
  */
 export function segmentsOf(
   table: keyof typeof SEGMENT_KEYS,
   principal: Principal,
-  each: readonly IndicatorFilters[],
+  filters: IndicatorFilters,
+  since?: string,
 ) {
-  const columns = sql.join(SEGMENT_KEYS[table].map((column) => sql.ref(column)));
-  const numbers = each.map(
-    (filters, i) => sql`${segmentCount(principal, keysOf(filters))} as ${sql.ref(`n${i}`)}`,
-  );
-  const counted = (counts: RawBuilder<unknown>) =>
-    sql`(select ${columns}, ${sql.join(numbers)} from ${counts} offset 0) as segment_count`;
+  const key = keyColumns(table);
+  const counted = sql`(
+    select ${key}, ${segmentCount(principal, keysOf(filters))} as n from ${countsOf(table, filters, since)} offset 0
+  ) as segment_count`;
+  if (!subsetOf(filters)) return counted;
+  const isSince = since === undefined ? sql`true` : sql`last_seen >= ${since}::timestamptz`;
+  return sql`(select ${key} from ${sql.table(table)} where ${isSince}) as every left join ${counted} using (${key})`;
+}
+
+/**
+ * Returns a FROM item: the segments of the list, each with the numbers `n` of matches of some filters, which differ in the value of one
+ * alone, and with the `number` of the filters, from 1.
+ * @param since only the segments that begin at this time or later
+ */
+export function segmentsByValue(principal: Principal, each: readonly IndicatorFilters[], since?: string) {
+  const counts = segmentCounts(principal, rangesOf(each.map(keysOf)));
   const [first = {}] = each;
-  const wanted = subsetOf(first);
-  const column = sql.ref(isWithConfidence(first) ? 'counts_with_confidence' : 'counts');
-  if (!wanted && !isWithConfidence(first)) return counted(sql.table(table));
-  // The arrays are compressed: joined to an empty one, they are decompressed once, not for each element.
-  const expanded = sql`select ${columns}, ${column} || '{}' as counts`;
-  if (!wanted) return counted(sql`(${expanded} from ${sql.table(table)} offset 0) as expanded`);
-  const isOfSubset = sql`${sql.ref(COUNTED_SUBSETS[wanted.subset].key)} = ${wanted.key}`;
-  const ofSubset = sql`(
-    ${expanded} from ${sql.table(`${table}_${wanted.subset}`)} where ${isOfSubset} offset 0
-  ) as of_subset`;
-  return sql`(select ${columns} from ${sql.table(table)}) as every left join ${counted(ofSubset)} using (${columns})`;
+  return sql`${countsOf('list_segment', first, since)} cross join lateral ${counts} as of_value`;
+}
+
+/** Returns the keys of some filters as ranges, each for one of the filters or, by single keys, for neighbouring ones. */
+function rangesOf(keysOfEach: readonly CountKey[][]): CountRange[] {
+  const ranges: CountRange[] = [];
+  const latest: CountRange[] = [];
+  for (const [index, keys] of keysOfEach.entries())
+    for (const [at, key] of keys.entries()) {
+      const [first, last] = typeof key === 'number' ? [key, key] : key;
+      const number = index + 1;
+      const isByKey = first === last;
+      const before = latest[at];
+      if (
+        isByKey &&
+        before?.isByKey &&
+        before.last === first - 1 &&
+        before.number - before.first === number - first
+      )
+        before.last = last;
+      else {
+        const range = { first, last, number, isByKey };
+        latest[at] = range;
+        ranges.push(range);
+      }
+    }
+  return ranges;
 }

@@ -1,9 +1,16 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { MAX_PAGE_SIZE } from '../../db/expressions.ts';
 import { listChanges, type Principal } from '../../db/visibility.ts';
 import { type IndicatorFilters, rowsBefore, type SortedPage } from './indicators.queries.ts';
 import { END, firstMatches, keyOf, listedBetween, matchesInOrder } from './list-order.queries.ts';
-import { isUsable, NOT_COUNTED, SEGMENT_SIZE, segmentsOf, subsetOf } from './segment-counts.queries.ts';
+import {
+  isUsable,
+  NOT_COUNTED,
+  SEGMENT_SIZE,
+  segmentsByValue,
+  segmentsOf,
+  subsetOf,
+} from './segment-counts.queries.ts';
 import { countMatches } from './summaries.queries.ts';
 
 /** With a smaller share of the rows, the matches of a subset are read by another index: a page in order would read too many other rows. */
@@ -21,12 +28,14 @@ export interface SegmentBounds {
  * Returns common table expressions: `counted` with the total, or NOT_COUNTED, `start` with the last known place of the list
  * before the page, which is the key of a row and the number of matches before it, and `stop` with the key of the first one after it,
  * or after the last match.
+ * @param known the total, if it was counted in the same snapshot
  */
 export function segmentCtes(
   principal: Principal,
   filters: IndicatorFilters,
   page: SortedPage,
   { changes, materialize }: SegmentBounds,
+  known?: number,
 ): RawBuilder<unknown>[] {
   const { since, ...ofRows } = filters;
   const before = rowsBefore(page);
@@ -36,7 +45,9 @@ export function segmentCtes(
     select coalesce(sum(n), 0) from changed as c
     where c.last_seen >= ${sql.ref(`${key}.last_seen`)}
       and (c.last_seen > ${sql.ref(`${key}.last_seen`)} or c.id < ${sql.ref(`${key}.id`)}))`;
-  const total = since ? sql`(select total from counted_since)` : totalOf(principal, ofRows);
+  const isCountedSince = since !== undefined && known === undefined;
+  const counted = isCountedSince ? sql`(select total from counted_since)` : totalOf(principal, ofRows);
+  const total = known === undefined ? counted : sql`${known}::bigint`;
   const least = sql`least(${materialize}::bigint, (select count(*) from segment) * ${sql.lit(SPARSE * SEGMENT_SIZE)})`;
   return [
     sql`usable as materialized (
@@ -46,10 +57,9 @@ export function segmentCtes(
     sql`segment as materialized (
       select last_seen, id, n, coalesce(sum(n) over (order by last_seen desc, id rows between unbounded preceding and 1 preceding), 0) as before
       from (
-        select last_seen, id, coalesce(n0, 0) as n from ${segmentsOf('list_segment', principal, [filters])}
-        where ${since ? sql`last_seen >= ${since}::timestamptz` : sql`true`}
+        select last_seen, id, coalesce(n, 0) as n from ${segmentsOf('list_segment', principal, filters, since)}
       ) as counted_segment)`,
-    ...(since ? [countedSince(principal, filters, correction)] : []),
+    ...(isCountedSince ? countedSince(principal, filters, since) : []),
     sql`counted as materialized (
       select case when usable and total >= ${subsetOf(filters) ? least : sql`0`} then total else ${sql.lit(NOT_COUNTED)} end::bigint as total
       from usable left join lateral (select ${total} as total) as of_all on usable)`,
@@ -105,34 +115,61 @@ export function pageOfSegments(
 }
 
 /**
- * Returns the common table expression of the number of matches from a time on: that of whole segments, and of a part of the one that has
- * this time, which is counted from its nearer end.
+ * Returns the query of the last segment that begins at a time or later, which contains this time: its key and that of the next one, if there
+ * is one. `is_nearer`: it begins nearer to the time than it ends; `edge_seen` and `edge_id` are the key of the nearer end.
  */
-function countedSince(
-  principal: Principal,
-  filters: IndicatorFilters,
-  correction: (key: string) => RawBuilder<unknown>,
-) {
-  const { since, ...ofRows } = filters;
+function segmentWithTime(since: string) {
   const time = sql`${since}::timestamptz`;
   const seconds = (at: RawBuilder<unknown>) => sql`extract(epoch from ${at})::float8`;
-  const [last, next] = [sql`last.last_seen`, sql`next.last_seen`];
-  const isNearer = sql`${seconds(last)} - ${seconds(time)} <= ${seconds(time)} - ${seconds(next)}`;
-  const first = listedBetween(principal, filters, { lastSeen: last, id: sql`last.id` }, END);
-  const rest = firstMatches(principal, ofRows, {
-    bounds: sql`last_seen < ${time} and last_seen >= ${next} and (last_seen > ${next} or id < next.id)`,
+  const isNearer = sql`${seconds(sql`last_seen`)} - ${seconds(time)} <= ${seconds(time)} - ${seconds(sql`next_seen`)}`;
+  return sql`
+    select *, case when is_nearer then last_seen else next_seen end as edge_seen, case when is_nearer then id else next_id end as edge_id
+    from (
+      select *, coalesce(${isNearer}, true) as is_nearer
+      from (select last_seen, id from list_segment where last_seen >= ${time} order by last_seen, id desc limit 1) as last
+        left join (
+          select last_seen as next_seen, id as next_id from list_segment where last_seen < ${time} order by last_seen desc, id limit 1
+        ) as next on true
+    ) as segment`;
+}
+
+/** Returns the condition that a key comes before the nearer end of the segment in the table `with_time`. */
+const isBeforeEdge = sql<SqlBool>`last_seen >= (select edge_seen from with_time)
+  and (last_seen > (select edge_seen from with_time) or id < (select edge_id from with_time))`;
+
+/**
+ * Returns a FROM item: the matches between `since` and the nearer end of the segment in the table `with_time`, which are to be added to
+ * those before this end (`n` is 1) or to be subtracted from them (-1).
+ */
+function matchesUpToEdge(principal: Principal, filters: IndicatorFilters, columns: RawBuilder<unknown>) {
+  const { since, ...ofRows } = filters;
+  const of = (column: string) => sql`(select ${sql.ref(column)} from with_time)`;
+  const added = listedBetween(principal, filters, keyOf('with_time'), END, { columns });
+  const subtracted = firstMatches(principal, ofRows, {
+    bounds: sql`last_seen < ${since}::timestamptz and last_seen >= ${of('next_seen')}
+      and (last_seen > ${of('next_seen')} or id < ${of('next_id')})`,
+    columns,
     order: sql`last_seen desc, id`,
     limit: sql`all`,
   });
-  return sql`counted_since as materialized (
-    select case
-      when coalesce(${isNearer}, true) then last.before + ${correction('last')} + (select count(*) from ${first})
-      else last.before + last.n + ${correction('next')} - (select count(*) from (${rest}) as indicator)
-    end as total
-    from (select * from segment order by last_seen, id desc limit 1) as last left join (
-      select last_seen, id from list_segment where last_seen < ${time} order by last_seen desc, id limit 1
-    ) as next on true)`;
+  return sql`(
+    select *, 1 as n from ${added} where ${of('is_nearer')}
+    union all
+    select *, -1 as n from (${subtracted}) as indicator where not ${of('is_nearer')}
+  ) as indicator`;
 }
+
+/** Returns common table expressions: `counted_since` has the number of matches since a time. */
+const countedSince = (principal: Principal, filters: IndicatorFilters, since: string) => [
+  sql`with_time as materialized (${segmentWithTime(since)})`,
+  sql`counted_since as materialized (
+    select sum(n)::bigint as total from (
+      select n from segment where ${isBeforeEdge}
+      union all select n from changed where ${isBeforeEdge}
+      union all select n from ${matchesUpToEdge(principal, filters, sql`id, last_seen`)}
+      union all select 0
+    ) as counted)`,
+];
 
 /**
  * Returns the query of the numbers of matches visible to the principal by the given values of a column, in their order; no row: the
@@ -148,32 +185,32 @@ export function countByValueOfSegments(
   const { since, ...ofRows } = filters;
   const { from, conditions } = changesOf(principal, filters, changes);
   const value = sql`${sql.ref(column)}::text`;
-  const segments = segmentsOf(
-    'list_segment',
+  const segments = segmentsByValue(
     principal,
     values.map((each) => ({ ...ofRows, [column]: each })),
+    since,
   );
-  const sums = values.map((_, i) => sql`coalesce(sum(${sql.ref(`n${i}`)}), 0)`);
-  const last = keyOf('last');
-  const isBeforeLast = sql`last_seen >= ${last.lastSeen} and (last_seen > ${last.lastSeen} or id < ${last.id})`;
-  const isWhole = since ? isBeforeLast : sql`true`;
-  const rest = listedBetween(principal, filters, last, END, {
-    columns: sql`id, last_seen, ${sql.ref(column)}`,
-  });
-  const ofRest = since ? sql`union all select ${value}, 1 from ${rest}` : sql``;
+  const isWhole = since === undefined ? sql`true` : isBeforeEdge;
+  const columns = sql`id, last_seen, ${sql.ref(column)}`;
+  const [withTime, ofPart] =
+    since === undefined
+      ? [sql``, sql``]
+      : [
+          sql`with_time as materialized (${segmentWithTime(since)}),`,
+          sql`union all select ${value}, n from ${matchesUpToEdge(principal, filters, columns)}`,
+        ];
   return sql`
-    with last as materialized (
-      select last_seen, id from list_segment where last_seen >= ${since ?? '-infinity'}::timestamptz order by last_seen, id desc limit 1
-    ), counted as materialized (
-      select array[${sql.join(sums)}]::bigint[] as counts from ${segments} where ${isWhole}
+    with ${withTime} counted as materialized (
+      select number, sum(n) as n from ${segments} where ${isWhole} group by number
     ), other as materialized (
       select value, sum(n) as n from (
         select ${value} as value, n from ${from} where ${conditions} and ${isWhole}
-        ${ofRest}
+        ${ofPart}
       ) as every group by value
     )
-    select each.value, (counts[number] + coalesce(other.n, 0))::bigint as count
-    from counted cross join unnest(${values.map(String)}::text[]) with ordinality as each (value, number) left join other using (value)
+    select each.value, (coalesce(counted.n, 0) + coalesce(other.n, 0))::bigint as count
+    from unnest(${values.map(String)}::text[]) with ordinality as each (value, number)
+      left join counted using (number) left join other using (value)
     where ${isUsable(principal, filters, changes)}
     order by number`;
 }

@@ -129,6 +129,7 @@ async function readByValue<More>(
       filters: { ...filters, ...exactly(by, value) },
       page: { page: 1, pageSize, before },
       isRare: count < total * RARE,
+      total: count,
     };
     const fromNearerEnd = Math.min(before + pageSize, count - before);
     // From the segment of the page.
@@ -139,12 +140,13 @@ async function readByValue<More>(
     const isWhole = subset ? filters.tag !== undefined && count < few : scanned > count * ENTRIES_A_ROW;
     const isFromSegments =
       isCountedList && isCovered && count >= few && (before > 0 || count < bounds.materialize);
-    // Not counted by segments, they are read in their order, which takes no longer than finding all by the other filters.
-    const isScanned = subset && !isCovered && (await costOfAll(db, part, bounds)).isByOthers;
+    // Where the other filters select fewer than the subset has, those are read in their order; a value of confidence has an index.
+    const isOfFew = by === 'severity' && filters.since !== undefined && count < few;
+    const isInOrder = subset && (isOfFew || !isCovered) && (await costOfAll(db, part, bounds)).isByOthers;
     const within = {
       ...bounds,
       ...(isFromSegments && { deep: 0, materialize: few }),
-      ...(isScanned && { scanFirstSorted: bounds.scanFirst }),
+      ...(isInOrder && (isCovered ? { deep: 0, materialize: 0 } : { scanFirstSorted: bounds.scanFirst })),
     };
     const read = await readPage(db, part, more, within, undefined, isWhole ? 'sorted' : undefined);
     rows.push(...read.rows);

@@ -4,8 +4,12 @@ with usable as materialized (
     where "list_change"."tlp" <= $5::tlp) as indicator where (select usable from usable) and true), segment as materialized (
       select last_seen, id, n, coalesce(sum(n) over (order by last_seen desc, id rows between unbounded preceding and 1 preceding), 0) as before
       from (
-        select last_seen, id, coalesce(n0, 0) as n from (select "last_seen", "id", (0 + coalesce(counts[$6::integer], 0) + coalesce(counts[$7::integer], 0) + coalesce(counts[$8::integer], 0) + coalesce(counts[$9::integer], 0) + coalesce(counts[$10::integer], 0)) as "n0" from "list_segment" offset 0) as segment_count
-        where true
+        select last_seen, id, coalesce(n, 0) as n from (
+    select "last_seen", "id", (0 + coalesce(counts[$6::integer], 0) + coalesce(counts[$7::integer], 0) + coalesce(counts[$8::integer], 0) + coalesce(counts[$9::integer], 0) + coalesce(counts[$10::integer], 0)) as n from (
+    select "last_seen", "id", "counts" as counts
+    from "list_segment" where true offset 0
+  ) as segment_counts offset 0
+  ) as segment_count
       ) as counted_segment), counted as materialized (
       select case when usable and total >= 0 then total else -1 end::bigint as total
       from usable left join lateral (select (select (
