@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { findSparseIndexes } from '../db/sparse-indexes.ts';
 import type { StoredCredential } from './credentials.ts';
 
 /** Facts about a database, for the checks in database.ts. */
@@ -76,19 +77,22 @@ export interface VacuumFacts {
   neverAnalyzed: string[];
   /** Large tables of which a third and more are dead rows. */
   bloated: string[];
+  /** Sparse indexes. */
+  sparse: string[];
 }
 
 /** Rows from which on a table counts as large. */
 const LARGE = 50_000;
 
 export async function readVacuum(db: Db): Promise<VacuumFacts> {
-  const { rows } = await sql<VacuumFacts>`
+  const { rows } = await sql<Omit<VacuumFacts, 'sparse'>>`
     select current_setting('autovacuum') = 'on' as autovacuum,
       array(select relname::text from pg_stat_user_tables where schemaname = current_schema()
         and n_live_tup > ${LARGE} and last_analyze is null and last_autoanalyze is null order by 1) as "neverAnalyzed",
       array(select relname::text from pg_stat_user_tables where schemaname = current_schema()
         and n_dead_tup > ${LARGE} and n_dead_tup > n_live_tup / 2 order by 1) as bloated`.execute(db);
-  return rows[0] ?? { autovacuum: true, neverAnalyzed: [], bloated: [] };
+  const facts = rows[0] ?? { autovacuum: true, neverAnalyzed: [], bloated: [] };
+  return { ...facts, sparse: (await findSparseIndexes({ db })).map(({ index }) => index) };
 }
 
 export interface LongTransaction {

@@ -68,7 +68,7 @@ export function judgeIndexes({ invalidIndexes, indexes }: SchemaFaults, isCurren
   if (invalidIndexes.length > 0)
     return error(
       `Invalid indexes: ${invalidIndexes.join(', ')}`,
-      'Run reindex index concurrently NAME for each.',
+      'Run reindex index concurrently NAME for each; drop those whose names end in _ccnew or _ccold.',
     );
   if (!isCurrent)
     return ok(
@@ -121,7 +121,7 @@ export function judgeTls(service: string, url: string, isEncrypted: boolean): Ju
   );
 }
 
-export function judgeVacuum({ autovacuum, neverAnalyzed, bloated }: VacuumFacts): Judgement {
+export function judgeVacuum({ autovacuum, neverAnalyzed, bloated, sparse }: VacuumFacts): Judgement {
   if (!autovacuum)
     return error(
       'Autovacuum is off',
@@ -137,7 +137,12 @@ export function judgeVacuum({ autovacuum, neverAnalyzed, bloated }: VacuumFacts)
       `A third and more of the rows are dead in ${bloated.join(', ')}`,
       `Run vacuum (analyze) ${bloated.join(', ')}; look for long transactions.`,
     );
-  return ok('Statistics and dead rows are within bounds');
+  if (sparse.length > 0)
+    return warning(
+      `Indexes have several times the size that their entries need: ${sparse.join(', ')}`,
+      'The worker rebuilds one each hour. If its log says that it cannot, run reindex index concurrently NAME for each.',
+    );
+  return ok('Statistics, dead rows and indexes are within bounds');
 }
 
 /** Transactions that began so many minutes ago are long. */

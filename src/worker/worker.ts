@@ -10,6 +10,7 @@ import type { Database, Db } from '../db/database.ts';
 import { vacuumDeadRows } from '../db/dead-rows.ts';
 import { hasActiveJob, type JobRunner, openJobs, runJobLoop } from '../db/jobs.ts';
 import { lastMigration, migrationNames } from '../db/migrate.ts';
+import { rebuildSparseIndex } from '../db/sparse-indexes.ts';
 import { runEnrichmentQueue } from '../enrichment/drain.ts';
 import type { ProviderClient } from '../enrichment/providers/provider-client.ts';
 import { releaseAllRequests } from '../enrichment/requests.queries.ts';
@@ -157,6 +158,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     tidy: async (stopped) => {
       await removeOldRuns(deps.directory, clock());
       if (isAlone) await vacuumDeadRows(deps.database, stopped);
+      if (!stopped()) await rebuildSparse(deps);
     },
     keys: () => warnOfExpiringKeys(db, log, clock()),
   };
@@ -246,6 +248,14 @@ async function run(deps: WorkerDeps, id: string, signal: AbortSignal): Promise<v
   if (error === null) return;
   if (signal.aborted) deps.log.info({ source }, 'source not fetched: the worker stops');
   else deps.log.error({ source, reason: error }, 'source not fetched');
+}
+
+async function rebuildSparse({ database, log }: Pick<WorkerDeps, 'database' | 'log'>): Promise<void> {
+  const rebuilt = await rebuildSparseIndex(database);
+  if (!rebuilt) return;
+  const { error: err, ...of } = rebuilt;
+  if (err === undefined) log.info(of, 'sparse index rebuilt');
+  else log.warn({ err, ...of }, 'a sparse index could not be rebuilt');
 }
 
 async function enqueueDue(boss: PgBoss, db: Db, now: Date): Promise<void> {

@@ -60,7 +60,7 @@ const minutesAgo = (minutes: number) => new Date(NOW.getTime() - minutes * 60_00
 const own = (mode: number) => ({ mode, uid: 7 });
 const space = { path: '/data', free: 10_000 * MB, reserve: 256 * MB, database: 100 * MB };
 const connections = { most: 100, reserved: 3, used: 5 };
-const healthy = { autovacuum: true, neverAnalyzed: [], bloated: [] };
+const healthy = { autovacuum: true, neverAnalyzed: [], bloated: [], sparse: [] };
 const schema = { indexes: [...INDEXES], invalidIndexes: [], disabledTriggers: [] };
 const standby = { standby: true, replayed: '0/1' };
 const REMOTE = 'postgres://user:password@db.example.org/tipline';
@@ -171,6 +171,12 @@ describe('a check of tipline doctor', () => {
       'no statistics of indicator',
     ],
     ['rows are dead', judgeVacuum({ ...healthy, bloated: ['source'] }), 'warning', 'dead in source'],
+    [
+      'an index is sparse',
+      judgeVacuum({ ...healthy, sparse: ['indicator_list'] }),
+      'warning',
+      'need: indicator_list',
+    ],
     [
       'a transaction is long',
       judgeTransactions([{ pid: 5, application: 'psql', minutes: 90 }]),
