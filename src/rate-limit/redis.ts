@@ -10,7 +10,13 @@ import { throttled } from './throttled.ts';
 const ANSWER_MS = 500;
 const STEP_MS = 50;
 const CONNECT_MS = 2_000;
-/** While requests are counted in memory alone, the reason is reported no more often. */
+/**
+ * A connection is asked so long after the last such answer, and given up after so long a silence: a server that hangs, or whose
+ * machine is gone, does not end it. The client of a cluster asks for the new master only once a connection ends.
+ */
+const ASK_ALIVE_MS = 2_000;
+const SILENCE_MS = 5_000;
+/** While requests are counted in memory alone, the reason is reported no more often; neither is the same error of a connection. */
 const REPORT_MS = 30_000;
 /**
  * A SET that never sets: a replica, and a server whose memory is full, reject it like every write, although they
@@ -22,7 +28,8 @@ export const WRITES_NOTHING = { condition: 'XX' } as const;
  * Opens Redis or Valkey, a single server or a cluster, which is detected once it answers. Never throws for a
  * store that is down: it connects when it can, and until then each node counts on its own.
  */
-export async function redisStore(url: string, onError: (error: Error) => void): Promise<RateLimitStore> {
+export async function redisStore(url: string, onEachError: (error: Error) => void): Promise<RateLimitStore> {
+  const onError = unlessRepeated(onEachError);
   const single = newClient(url, onError);
   let client: Client = single;
   const stats = { leased: 0, asked: 0, unanswered: 0 };
@@ -35,6 +42,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
     return limiter;
   };
   let limits = limitsOn(client, ownOf, stats, onUnanswered);
+  const askInTime = onlyInTime<'ping'>();
   let closed = false;
   const settle = async (): Promise<void> => {
     const info = await single.info('cluster');
@@ -74,12 +82,23 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
     usage: (key, limit) => limits.usage(key, limit),
     async ping() {
       // A cluster has no PING of its own; this asks the node that holds the key.
-      await client.set('tipline:ping', '', WRITES_NOTHING);
+      await askInTime('ping', () => client.set('tipline:ping', '', WRITES_NOTHING));
     },
     async close() {
       closed = true;
       client.destroy();
     },
+  };
+}
+
+/** Of a user that may not send PING, each is rejected, although the server answers. */
+function unlessRepeated(report: (error: Error) => void): (error: Error) => void {
+  let last = { message: '', until: 0 };
+  return (error) => {
+    const now = performance.now();
+    if (error.message === last.message && now < last.until) return;
+    last = { message: error.message, until: now + REPORT_MS };
+    report(error);
   };
 }
 
@@ -114,12 +133,13 @@ function limitsOn(
 const LATE = 'the key-value store does not answer in time';
 
 /**
- * Returns a limiter whose calls fail when they take too long, and at once while an earlier one for the key is late: a store that hangs
- * executes late calls when it goes on, and would count all requests of its outage in one window.
+ * Returns a function that makes calls fail when they take too long, and at once while an earlier one for the key is late: a store that
+ * hangs executes late calls when it goes on, and would count all requests of its outage in one window. Each call that is sent also
+ * prolongs the time in which its connection may be silent.
  */
-function inTimeOnly(limiter: Limiter): Limiter {
-  const late = new Set<string | number>();
-  const ask = <T>(key: string | number, call: () => Promise<T>): Promise<T> => {
+function onlyInTime<Key>() {
+  const late = new Set<Key>();
+  return <T>(key: Key, call: () => Promise<T>): Promise<T> => {
     if (late.has(key)) return Promise.reject(new Error(LATE));
     const answer = call();
     return inTime(answer, ANSWER_MS, () => {
@@ -128,6 +148,10 @@ function inTimeOnly(limiter: Limiter): Limiter {
       answer.then(forget, forget);
     });
   };
+}
+
+function inTimeOnly(limiter: Limiter): Limiter {
+  const ask = onlyInTime<string | number>();
   return {
     consume: (key, many) => ask(key, () => limiter.consume(key, many)),
     reward: (key, points) => ask(key, () => limiter.reward(key, points)),
@@ -154,11 +178,11 @@ function inTime<T>(answer: Promise<T>, limitMs: number, onLate: () => void = () 
 
 function socketOptions() {
   const reconnectStrategy = (retries: number) => Math.min(100 * 2 ** Math.min(retries, 5), 2_000);
-  return { connectTimeout: CONNECT_MS, reconnectStrategy };
+  return { connectTimeout: CONNECT_MS, socketTimeout: SILENCE_MS, reconnectStrategy };
 }
 
 /** The library's time limit costs a timer and a signal for each command; `inTime` replaces it. */
-const COMMANDS = { disableOfflineQueue: true, commandOptions: { timeout: 0 } };
+const COMMANDS = { disableOfflineQueue: true, commandOptions: { timeout: 0 }, pingInterval: ASK_ALIVE_MS };
 
 function newClient(url: string, onError: (error: Error) => void) {
   const client = createClient({ url, socket: socketOptions(), ...COMMANDS });

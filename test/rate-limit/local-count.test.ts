@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { createClient } from '@redis/client';
 import fc from 'fast-check';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
@@ -193,6 +193,50 @@ describe.skipIf(inject('redisUrl') === null)('a Redis that hangs, and goes on', 
     expect(await client.get('tipline:rate:60:key')).toBe('2');
   });
 });
+
+describe.skipIf(inject('redisUrl') === null)(
+  'a connection to a Redis that is gone without closing it',
+  () => {
+    it('is given up, also while requests come, and the next one counts for all nodes', async () => {
+      const redis = await startRedis();
+      onTestFinished(() => stop(redis?.process, 'SIGKILL'));
+      let [isGone, connections] = [false, 0];
+      // As an address that moves to another machine.
+      const address = createServer((client) => {
+        const isFirst = connections++ === 0;
+        const server = connect(Number(new URL(redis?.url ?? '').port), '127.0.0.1');
+        client.on('data', (data) => {
+          if (!isFirst || !isGone) server.write(data);
+        });
+        server.on('data', (data) => client.write(data));
+        client.on('error', () => {}).on('close', () => server.destroy());
+        server.on('error', () => {});
+      }).listen(0, '127.0.0.1');
+      await once(address, 'listening');
+      onTestFinished(() => void address.close());
+      const { port } = address.address() as AddressInfo;
+      const store = await redisStore(`redis://127.0.0.1:${port}`, () => {});
+      onTestFinished(() => store.close());
+      const other = await redisStore(redis?.url ?? '', () => {});
+      onTestFinished(() => other.close());
+      const limit = { limit: 1_000, windowSeconds: 600 };
+      await store.consume('key', limit);
+      isGone = true;
+      // Health checks ask as well.
+      const isBack = async () => {
+        await store.consume('key', limit);
+        return store.ping().then(
+          () => true,
+          () => false,
+        );
+      };
+      await vi.waitUntil(isBack, { timeout: 30_000, interval: 100 });
+      const { consumed } = await other.consume('key', limit);
+      expect((await store.consume('key', limit)).consumed).toBeGreaterThan(consumed);
+      expect(connections).toBeGreaterThan(1);
+    });
+  },
+);
 
 it('the facts of a Redis that accepts connections and answers nothing are not waited for', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
