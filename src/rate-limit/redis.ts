@@ -45,8 +45,9 @@ export async function redisStore(url: string, onEachError: (error: Error) => voi
   const askInTime = onlyInTime<'ping'>();
   let closed = false;
   const settle = async (): Promise<void> => {
-    const info = await single.info('cluster');
-    if (!info.includes('cluster_enabled:1')) return;
+    // Users without Redis's dangerous commands may not send INFO.
+    const { mode } = await single.hello();
+    if (mode !== 'cluster') return;
     while (!closed && client === single) {
       const cluster = newCluster(url, onError);
       try {

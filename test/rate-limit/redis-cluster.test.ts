@@ -85,7 +85,8 @@ describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
   it('is detected with the next connection if the first one breaks before the answer', async () => {
     const port = await freePort();
     await startCluster(port, mkdtempSync(join(tmpdir(), 'tipline-test-')));
-    const entry = await breakAtFirst('cluster', port);
+    // The question for the mode, not the greeting.
+    const entry = await breakAtFirst('*1\r\n$5\r\nHELLO', port);
     const store = await redisStore(`redis://127.0.0.1:${entry.port}`, () => {});
     onTestFinished(() => store.close());
     // The client of a cluster asks the node that has the key, at the address that the cluster states.
@@ -97,5 +98,31 @@ describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
       );
     };
     await vi.waitUntil(isDirect, { timeout: 20_000 });
+  });
+
+  it('is detected by a user without the dangerous commands', async () => {
+    const port = await freePort();
+    await startCluster(port, mkdtempSync(join(tmpdir(), 'tipline-test-')));
+    const client = await createClient({ url: `redis://127.0.0.1:${port}` }).connect();
+    onTestFinished(() => client.destroy());
+    await client.sendCommand([
+      'ACL',
+      'SETUSER',
+      'tipline',
+      'on',
+      '>secret',
+      '~tipline:*',
+      '+@all',
+      '-@dangerous',
+    ]);
+    const entry = await breakAtFirst('never', port);
+    const errors: string[] = [];
+    const store = await redisStore(`redis://tipline:secret@127.0.0.1:${entry.port}`, ({ message }) => {
+      errors.push(message);
+    });
+    onTestFinished(() => store.close());
+    const before = entry.asked();
+    await store.ping();
+    expect({ errors, isDirect: entry.asked() === before }).toEqual({ errors: [], isDirect: true });
   });
 });
