@@ -6,7 +6,7 @@ const ANSWER_MS = 2_000;
 
 export interface RedisFacts {
   version: string;
-  /** What it does when its memory is full. */
+  /** What it does when its memory is full; '': the user may not know. */
   policy: string;
   /** The error with which it rejects writes; null: it accepts them. */
   rejection: string | null;
@@ -19,7 +19,15 @@ export async function readRedisFacts(url: string): Promise<RedisFacts> {
   client.on('error', () => {});
   await client.connect();
   try {
-    const info = `${await client.info('server')}\n${await client.info('memory')}`;
+    const { version } = await client.hello();
+    // Users without Redis's dangerous commands may not send INFO.
+    const info = await Promise.all([client.info('server'), client.info('memory')]).then(
+      (sections) => sections.join('\n'),
+      (error: Error) => {
+        if (!error.message.startsWith('NOPERM ')) throw error;
+        return '';
+      },
+    );
     const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
     const rejection = await client.set('tipline:doctor', '', WRITES_NOTHING).then(
       () => null,
@@ -27,7 +35,7 @@ export async function readRedisFacts(url: string): Promise<RedisFacts> {
       ({ message }: Error) => (message.startsWith('MOVED ') ? null : message),
     );
     return {
-      version: field('valkey_version') || field('redis_version'),
+      version: field('valkey_version') || field('redis_version') || version,
       policy: field('maxmemory_policy'),
       rejection,
     };

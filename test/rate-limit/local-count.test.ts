@@ -246,6 +246,23 @@ it('the facts of a Redis that accepts connections and answers nothing are not wa
   await expect(readRedisFacts(`redis://127.0.0.1:${port}`)).rejects.toThrow('timeout');
 });
 
+describe.skipIf(inject('redisUrl') === null)('the facts of a Redis whose user may not send INFO', () => {
+  it('are its version and that it accepts writes', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => stop(redis?.process, 'SIGKILL'));
+    const { host } = new URL(redis?.url ?? '');
+    const client = await createClient({ url: redis?.url ?? '' }).connect();
+    onTestFinished(() => client.destroy());
+    const rights = ['~tipline:*', '+@all', '-@dangerous'];
+    await client.sendCommand(['ACL', 'SETUSER', 'tipline', 'on', '>secret', ...rights]);
+    expect(await readRedisFacts(`redis://tipline:secret@${host}`)).toEqual({
+      version: expect.stringMatching(/^\d+\.\d/),
+      policy: '',
+      rejection: null,
+    });
+  });
+});
+
 it('a window in memory is not longer after the clock is set back', async () => {
   vi.useFakeTimers({ now: START });
   onTestFinished(() => void vi.useRealTimers());
