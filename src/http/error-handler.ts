@@ -102,12 +102,13 @@ const hasNoDescriptor = ({ code }: Error & { code?: unknown }) => code === 'EMFI
 
 /**
  * Returns whether the database is unavailable: PostgreSQL error classes 08 (connection), 28 (authorization), 53 (resources) and 57
- * (operator intervention), a database that is missing (3D000) or only follows another one (25006), and network errors.
+ * (operator intervention), a database that is missing (3D000), only follows another one or is read-only (25006), limits of its
+ * transactions and locks (25P03, 25P04, 55P03), and network errors.
  */
 function isDatabaseDown(error: Error & { code?: unknown }): boolean {
   const code = typeof error.code === 'string' ? error.code : '';
   return (
-    /^((08|28|53|57)[0-9A-Z]{3}|3D000|25006)$/.test(code) ||
+    /^((08|28|53|57)[0-9A-Z]{3}|3D000|25006|25P0[34]|55P03)$/.test(code) ||
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/.test(code) ||
     /timeout exceeded|Connection terminated|Query read timeout|cannot be reached|is not queryable|during recovery/i.test(
       error.message,

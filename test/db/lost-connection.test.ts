@@ -71,6 +71,42 @@ describe.skipIf(!url)('a connection terminated by the server', () => {
   });
 });
 
+describe.skipIf(!url)('a limit of the database', () => {
+  it.each([
+    ['set lock_timeout = 1', 'select 1 from revision for update'],
+    ['set idle_in_transaction_session_timeout = 1', 'select 1'],
+  ])('that ends a transaction (%s) makes its request 503 with Retry-After', async (limit, statement) => {
+    const fresh = await freshPostgresUrl(url ?? '');
+    const { db, close } = await openDatabase({
+      url: fresh.url,
+      dataDirectory: '',
+      allowRemote: false,
+      onIdleError: () => {},
+    });
+    const blocking = new pg.Client(fresh.url);
+    await blocking.connect();
+    await blocking.query('begin; lock table revision in exclusive mode');
+    const app = Fastify();
+    registerErrorHandler(app);
+    app.get('/', () =>
+      db.transaction().execute(async (trx) => {
+        await sql.raw(limit).execute(trx);
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+        const isIdle = `select 1 from pg_stat_activity where pid = ${rows[0]?.pid}`;
+        if (statement === 'select 1')
+          await until('it is ended', async () => (await blocking.query(isIdle)).rowCount === 0);
+        await sql.raw(statement).execute(trx);
+      }),
+    );
+    const { statusCode, headers } = await app.inject('/');
+    expect({ statusCode, retryAfter: headers['retry-after'] }).toEqual({ statusCode: 503, retryAfter: '5' });
+    await blocking.end();
+    await app.close();
+    await close();
+    await fresh.drop();
+  });
+});
+
 describe.skipIf(!url)('a connection', () => {
   it('is probed after ten seconds of silence, because the other machine may be gone', async () => {
     const probed = vi.spyOn(Socket.prototype, 'setKeepAlive');
