@@ -16,7 +16,7 @@ import { openChangeFeed } from './changes/change-feed.ts';
 import type { Clock } from './clock.ts';
 import { CROWDSEC_ERRORS, crowdsecRoutes } from './crowdsec/crowdsec.routes.ts';
 import type { Database } from './db/database.ts';
-import { isStandby, pingDatabase } from './db/database.ts';
+import { isReadOnly, pingDatabase } from './db/database.ts';
 import type { AccessTracker } from './enrichment/access-tracker.ts';
 import { enrichmentRoutes } from './enrichment/enrichments.routes.ts';
 import { actorPageRoutes, actorRoutes } from './entities/actors/actors.routes.ts';
@@ -347,7 +347,7 @@ async function registerFeatures(
     () => pingDatabase(db),
     () => rateLimits.ping(),
     async () => (await deps.database.diskProblem()) !== null,
-    () => isStandby(db),
+    () => isReadOnly(db),
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   const failed = (error: Error) => app.log.error({ err: error }, 'export aborted');

@@ -95,10 +95,12 @@ export async function pingDatabase(db: Db): Promise<void> {
   await sql`select 1`.execute(db);
 }
 
-/** Returns whether the server only follows another one, and rejects writes. */
-export async function isStandby(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(db);
-  return rows[0]?.standby ?? false;
+/** Returns whether the server rejects writes: it only follows another one, or new transactions are read-only. */
+export async function isReadOnly(db: Db): Promise<boolean> {
+  const { rows } = await sql<{
+    rejects: boolean;
+  }>`select current_setting('transaction_read_only')::boolean as rejects`.execute(db);
+  return rows[0]?.rejects ?? false;
 }
 
 /** How PostgreSQL runs a statement that is sent often. The embedded database ignores it. */

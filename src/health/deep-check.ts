@@ -14,7 +14,7 @@ interface DeepCheck {
 
 const NO_SPACE = 'The disk is full or nearly full: the database serves reads and rejects writes.';
 const NO_ANSWER = 'The database does not respond.';
-const STANDBY = 'The database is a standby: it serves reads and rejects writes.';
+const READ_ONLY = 'The database is a standby or read-only: it serves reads and rejects writes.';
 
 const TIMEOUT_MS = 2_000;
 const RESULT_TTL_MS = 1_000;
@@ -31,7 +31,7 @@ export function dependencyChecks(
   pingDatabase: () => Promise<unknown>,
   pingStore: () => Promise<unknown>,
   isDiskFull: () => Promise<boolean>,
-  isStandby: () => Promise<boolean>,
+  isReadOnly: () => Promise<boolean>,
 ): Checks {
   const database = cacheBriefly(() => check(pingDatabase, NO_ANSWER));
   const isNot = (problem: () => Promise<boolean>, message: string) =>
@@ -43,7 +43,7 @@ export function dependencyChecks(
       return isFound ? { ...answer, status: 'degraded', message } : answer;
     });
   const space = isNot(isDiskFull, NO_SPACE);
-  const primary = isNot(isStandby, STANDBY);
+  const primary = isNot(isReadOnly, READ_ONLY);
   const keyValueStore = cacheBriefly(() =>
     check(
       pingStore,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
-import { isStandby, pingDatabase } from '../db/database.ts';
+import { isReadOnly, pingDatabase } from '../db/database.ts';
 import { dependencyChecks } from '../health/deep-check.ts';
 import { Health, healthRoutes } from '../health/health.routes.ts';
 import { requireDeclaredAccess } from '../http/admit.ts';
@@ -63,7 +63,7 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
     () => pingDatabase(db),
     () => rateLimits.ping(),
     async () => (await deps.database.diskProblem()) !== null,
-    () => isStandby(db),
+    () => isReadOnly(db),
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   metrics.serve(app, deps.metricsToken);

@@ -107,6 +107,36 @@ describe.skipIf(!url)('a limit of the database', () => {
   });
 });
 
+describe.skipIf(!url)('a database that has become read-only', () => {
+  it('is named in the health check, and serves reads', async () => {
+    const fresh = await freshPostgresUrl(url ?? '');
+    const open = () =>
+      openDatabase({ url: fresh.url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
+    const tipline = await startHarness({ open });
+    await tipline.load([indicatorRecord('DOMAIN', 'one.test-feed.net')]);
+    const other = new pg.Client(fresh.url);
+    await other.connect();
+    await other.query(`do $$ begin
+      execute format('alter database %I set default_transaction_read_only = on', current_database());
+    end $$`);
+    // What a hosting provider does when the storage is nearly full; new connections have the setting.
+    await other.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`);
+    const health = await until('it answers', async () => {
+      const answer = (await tipline.get('/api/health?deep=1')).json();
+      return !/does not respond/.test(answer.checks.database.message) && answer;
+    });
+    expect(health).toMatchObject({
+      status: 'degraded',
+      checks: { database: { status: 'degraded', message: expect.stringContaining('read-only') } },
+    });
+    expect((await tipline.get('/api/v1/indicators')).json().total).toBe(1);
+    await other.end();
+    await tipline.close();
+    await fresh.drop();
+  });
+});
+
 describe.skipIf(!url)('a connection', () => {
   it('is probed after ten seconds of silence, because the other machine may be gone', async () => {
     const probed = vi.spyOn(Socket.prototype, 'setKeepAlive');
