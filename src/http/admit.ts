@@ -180,11 +180,16 @@ function keyInHeader({ headers }: FastifyRequest, name: string): SentKey {
   return { text: text.trim(), invalid: () => new ApiError('invalid_api_key') };
 }
 
-/** Returns the address of the client. */
+/** Returns the address of the client; empty once Node.js has taken the socket off the request, as it does when a body is destroyed. */
 export const addressOf = (
   { socket, headers }: FastifyRequest,
   { trustedProxies }: Pick<KeyAuthenticationOptions, 'trustedProxies'>,
-) => clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString(), trustedProxies);
+) =>
+  clientAddress(
+    (socket as typeof socket | null)?.remoteAddress ?? '',
+    headers['x-forwarded-for']?.toString(),
+    trustedProxies,
+  );
 
 /** Returns the key after Bearer, a bare key, or a key as the user name or password of HTTP Basic (RFC 7617). */
 function keyOfAnyScheme(header: string): string {

@@ -28,7 +28,7 @@ export async function receiveUpload(body: Readable, directory: string, maxBytes:
   const dispose = () => rm(own, { recursive: true, force: true });
   const path = join(own, 'file');
   try {
-    await pipeline(body, capped(maxBytes), createWriteStream(path, { mode: 0o600 }));
+    await pipeline(capped(body, maxBytes), createWriteStream(path, { mode: 0o600 }));
     const { size: bytes } = await stat(path);
     if (bytes === 0) throw new ApiError('invalid_parameter', 'The file is empty.');
     return { bytes, path, dispose };
@@ -49,15 +49,14 @@ export async function removeOldUploads(directory: string, now: Date): Promise<vo
   }
 }
 
-function capped(maxBytes: number) {
-  return async function* (chunks: AsyncIterable<Buffer>) {
-    let bytes = 0;
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw tooLarge(maxBytes);
-      yield chunk;
-    }
-  };
+/** The body is not destroyed: Node.js would take the socket, whose address the log has, off the request of a body that is not read to its end. */
+async function* capped(body: Readable, maxBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    yield chunk;
+  }
 }
 
 /**
