@@ -41,7 +41,7 @@ import { loadSources, type Source } from '../sources/store/sources.queries.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import type { WhitelistMatcher } from '../whitelist/matching/matcher.ts';
 import { recordObjectChanges } from './changes.queries.ts';
-import type { DryRun } from './import-context.ts';
+import type { DryRun } from './dry-run.ts';
 import { type ImportContext, writePlanned } from './import-context.ts';
 import {
   changeableIndicators,

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../db/database.ts';
 import { type PendingListCleaner, pendingListCleaner } from '../db/pending-lists.ts';
@@ -16,8 +17,9 @@ import {
 import { isBlock, prefixLength } from '../model/address-ranges.ts';
 import { compareTlp } from '../model/statement.ts';
 import { traced } from '../tracing/tracing.ts';
+import { createDryRun, type DryRun } from './dry-run.ts';
 import type { ImportContext, ImportCounts, WidestNetworks } from './import-context.ts';
-import { createDryRun, createOwnCommits, type DryRun, type LeaseHolder, NO_LEASE } from './import-context.ts';
+import { createOwnCommits, type LeaseHolder, NO_LEASE } from './import-context.ts';
 import { importEntities } from './import-entities.ts';
 import { type IndicatorPlan, importIndicators, planIndicators } from './import-indicators.ts';
 import {
@@ -49,6 +51,8 @@ export interface ImportOptions extends Omit<ImportContext, 'db' | 'writer' | 'co
   exclusive?: boolean;
   /** Ends the import between batches. */
   signal?: AbortSignal;
+  /** For what a dry run stores until its end; default: the directory for temporary files. */
+  directory?: string;
   /** Default: the readers that the database reports. */
   readers?: Readers;
 }
@@ -128,7 +132,7 @@ async function importAll(
   const batchMs = readersWait ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
   const statistics = statisticsOf(context, oneConnection);
   const cleaner = pendingListCleaner(db, !context.dryRun && !readersWait);
-  const dryRunState = createDryRun(options.source);
+  const dryRunState = createDryRun(options.source, options.directory ?? tmpdir());
   try {
     for await (const file of files) {
       if (!('importer' in file)) {
@@ -170,6 +174,7 @@ async function importAll(
     await cleaner.end().catch(() => {});
     await waiting.close();
     await withdrawals.close();
+    dryRunState.close();
   }
   return interruptions;
 }

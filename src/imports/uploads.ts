@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../clock.ts';
@@ -105,6 +105,7 @@ export async function runUpload({ db, clock, signal, log }: Deps, job: UploadJob
     await runImport(db, clock, {
       ...options,
       files: files(),
+      directory: dirname(file.path),
       run,
       signal,
       onError: () => endOf(signal, job.dryRun),

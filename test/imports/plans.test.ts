@@ -1,5 +1,7 @@
+import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createCounts, createDryRun, createOwnCommits, NO_LEASE } from '../../src/imports/import-context.ts';
+import { createDryRun } from '../../src/imports/dry-run.ts';
+import { createCounts, createOwnCommits, NO_LEASE } from '../../src/imports/import-context.ts';
 import { planIndicators } from '../../src/imports/import-indicators.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -34,7 +36,7 @@ onEveryEngine((engine) => {
       lastBatch,
     };
     const records = [indicatorRecord('DOMAIN', 'new.test-feed.net')];
-    const { indicators } = await planIndicators(context, records, createDryRun(source));
+    const { indicators } = await planIndicators(context, records, createDryRun(source, tmpdir()));
     expect(indicators.writes).toMatchObject([{ newPlace: 1 }]);
   });
 });
