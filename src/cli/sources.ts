@@ -6,7 +6,7 @@ import type { Lifetimes } from '../model/statement.ts';
 import { systemReason } from '../model/system-error.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
 import { FEED_KINDS, feedRulesOf } from '../sources/feed-kinds.ts';
-import { findSources, findSourcesCalled } from '../sources/feeds.queries.ts';
+import { findSources, findSourcesCalled, unfinishedRemovals } from '../sources/feeds.queries.ts';
 import { previewRemoval, runPendingRemovals, startRemoval } from '../sources/remove-source.ts';
 import { runSource } from '../sources/run-source.ts';
 import type { SourceSettings, StoredSource } from '../sources/source-settings.ts';
@@ -298,10 +298,16 @@ async function run(
 async function remove(name: string, { yes = false, json }: { yes?: boolean; json?: boolean }): Promise<void> {
   const preview = await withDatabase(async ({ db }) => {
     const by = cliActor();
-    const source = await requireSource(db, name).catch(asUsage);
-    const found = await previewRemoval(db, source, by.now);
+    const begin = async () => {
+      const source = await requireSource(db, name).catch(asUsage);
+      const changes = await previewRemoval(db, source, by.now);
+      if (yes) await startRemoval(db, source, by);
+      return changes;
+    };
+    // A removal that was interrupted is continued: perhaps no server runs, whose worker does so.
+    const begun = (await unfinishedRemovals(db)).find((source) => [source.name, source.id].includes(name));
+    const found = await (begun ? previewRemoval(db, begun, by.now) : begin());
     if (!yes) return found;
-    await startRemoval(db, source, by);
     await runPendingRemovals(db, { now: () => new Date() });
     return found;
   });

@@ -18,7 +18,11 @@ import { SourceError } from './sources.service.ts';
 import { dropUnusedSource } from './store/sources.queries.ts';
 
 /** Returns the changes that the removal of a source would make. */
-export async function previewRemoval(db: Db, source: StoredSource, now: Date): Promise<RestorePreview> {
+export async function previewRemoval(
+  db: Db,
+  source: Pick<StoredSource, 'id' | 'name'>,
+  now: Date,
+): Promise<RestorePreview> {
   return previewRestoration(db, removing(source), now);
 }
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { tipline, until } from '../support/processes.ts';
-import { createKey, type Service, serve, total, withStore } from '../support/service.ts';
+import { findSources } from '../../src/sources/feeds.queries.ts';
+import { startRemoval } from '../../src/sources/remove-source.ts';
+import { run, tipline, until } from '../support/processes.ts';
+import { createKey, emptyStore, type Service, serve, total, withStore } from '../support/service.ts';
 import { csvOf, inputFile } from './inputs.ts';
 
 const IMPORTS = 600;
@@ -141,5 +143,29 @@ describe('tipline imports undo and sources remove', () => {
     expect(await total(service, key)).toBe(0);
     const again = await service.command('sources', 'remove', 'gone', '--yes');
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no source "gone"') });
+  });
+});
+
+describe('tipline sources remove', () => {
+  it('continues a removal whose process was killed, without a server', async () => {
+    const directory = emptyStore();
+    const command = (...args: string[]) => run(args, { env: { TIPLINE_DATA_DIR: directory } });
+    await command('import', inputFile('half.csv', csvOf('half', 50)), '--source', 'Half');
+    await withStore(directory, async (db) => {
+      const source = (await findSources(db))[0];
+      if (!source) throw new Error('there is no source');
+      await startRemoval(db, source, { who: 'killed', now: new Date() });
+    });
+    const told = await command('sources', 'remove', 'Half');
+    expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('sources remove "Half" --yes') });
+    expect(await command('sources', 'remove', 'Half', '--yes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Half is removed.'),
+    });
+    const left = await withStore(directory, (db) => db.selectFrom('indicator_source').selectAll().execute());
+    expect(left).toEqual([]);
+    expect((await command('sources', 'remove', 'Half', '--yes')).stderr).toContain(
+      'there is no source "Half"',
+    );
   });
 });
