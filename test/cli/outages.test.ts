@@ -106,7 +106,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('without Redis', () => {
       });
     });
 
-    it('the doctor finds it', { tags: ['nightly'] }, async () => {
+    it('the doctor finds it', async () => {
       const { code, stdout } = await service.command('doctor', '--json');
       const found = JSON.parse(stdout).find(({ check }: { check: string }) => check === 'redis');
       expect({ code, ...found }).toMatchObject({
