@@ -6,7 +6,7 @@ const ANSWER_MS = 2_000;
 
 export interface RedisFacts {
   version: string;
-  /** What it does when its memory is full; '': the user may not know. */
+  /** What it does when its memory is full (`maxmemory-policy`); '' if the user may not ask. */
   policy: string;
   /** The error with which it rejects writes; null: it accepts them. */
   rejection: string | null;
